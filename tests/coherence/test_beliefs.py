@@ -56,12 +56,6 @@ def test_without_p_true_a_file_is_certain(tmp_path: Path) -> None:
     assert found.remarks() == ["there is no column p_true, so every statement counts as certain"]
 
 
-def test_an_empty_p_is_missing(tmp_path: Path) -> None:
-    file = tmp_path / "beliefs.tsv"
-    file.write_text(f"{HEADER}egg\tx\tabove\ty\t\negg\tx\tbelow\ty\t0.25\n")
-    assert read_beliefs(file, Ontology.load("parts")).p_true.to_list() == [None, 0.25]
-
-
 def test_one_statement_with_two_p_is_refused_with_both_lines(tmp_path: Path) -> None:
     """The message names the two lines that disagree."""
     file = tmp_path / "beliefs.tsv"
@@ -79,24 +73,12 @@ def test_one_statement_with_two_p_can_be_allowed(tmp_path: Path, rule: str, p: f
     assert found.p_true.to_list() == pytest.approx([p, 0.2])
 
 
-def test_a_row_repeated_to_the_same_p_is_kept_once(tmp_path: Path) -> None:
-    file = tmp_path / "beliefs.tsv"
-    file.write_text(TWICE.replace("0.5", "0.2"))
-    assert read_beliefs(file, Ontology.load("parts")).table.height == 2
-
-
 def test_blanks_around_a_word_do_not_make_another(tmp_path: Path) -> None:
     """Blanks at the ends of items, relations and groups are dropped; a blank group is missing."""
     file = tmp_path / "beliefs.tsv"
     file.write_text(f"{HEADER} egg\tx \t above\t y z \t 0.2\n \tx\tabove\ty\t0.5\n")
     rows = read_beliefs(file, Ontology.load("parts")).table.rows()
     assert rows == [("egg", "x", "above", "y z", 0.2), (None, "x", "above", "y", 0.5)]
-
-
-def test_statements_of_two_groups_are_not_the_same(tmp_path: Path) -> None:
-    file = tmp_path / "beliefs.tsv"
-    file.write_text(f"{HEADER}egg\tx\tabove\ty\t0.2\ntree\tx\tabove\ty\t0.5\n")
-    assert read_beliefs(file, Ontology.load("parts")).table.height == 2
 
 
 COLUMNS = ["thing", "id", "subject", "relation", "object", "annotator", "p_true", "repaired"]

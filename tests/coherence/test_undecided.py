@@ -177,39 +177,6 @@ def test_what_nobody_asked_is_not_disbelieved() -> None:
     assert result["revision_cost"] == 0
 
 
-@pytest.mark.parametrize(
-    ("kind", "believed", "decider"),
-    [
-        ("symmetric", {"a_connects_b": 0.9}, "b_connects_a"),
-        ("asymmetric", {"a_above_b": 0.9}, "b_above_a"),
-        ("inverse", {"a_above_b": 0.9}, "b_below_a"),
-        ("transitive", {"a_above_b": 0.9, "b_above_c": 0.9}, "a_above_c"),
-    ],
-)
-def test_a_constraint_is_decided_by_the_statement_that_it_lacks(
-    kind: str, believed: dict[str, float], decider: str
-) -> None:
-    """It is undecided where that one is not asked or missing; else one truth violates it."""
-    broken = {"asymmetric": 0.9}.get(kind, 0.1)
-    for p, expected in ((None, (0, 1)), (broken, (1, 0)), (1 - broken, (0, 0))):
-        count = check(beliefs_of(**believed, **{decider: p}), PARTS).counts[kind]
-        assert (count.violated, count.undecided) == expected
-    assert check(beliefs_of(**believed), PARTS).counts[kind].undecided > 0
-
-
-def test_a_statement_asked_in_its_inverse_wording_alone_is_not_asked() -> None:
-    """Constraints are decided statement by statement; inverses have a constraint of their own."""
-    beliefs = beliefs_of(a_above_b=0.9, b_above_c=0.9, c_below_a=0.1)
-    assert check(beliefs, PARTS).counts["transitive"].undecided == 1
-
-
-def test_a_cost_may_come_from_constraints_that_share_what_nobody_asked() -> None:
-    """Three items in a circle: no single constraint is violated, and one belief must change."""
-    beliefs = beliefs_of(a_above_b=0.9, b_above_c=0.9, c_above_a=0.9)
-    found = check(beliefs, PARTS, revision_cost=True)
-    assert (found.total.violated, found.revision_cost, found.consistent) == (0, 1, 0.0)
-
-
 def test_a_column_of_truths_leaves_what_it_lacks_unknown() -> None:
     """A null in the column that is checked is missing, and costs nothing to change."""
     beliefs = beliefs_of(a_above_b=0.9, b_below_a=0.9).with_columns(label=pl.Series([True, None]))

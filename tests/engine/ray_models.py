@@ -22,14 +22,7 @@ def by_letters(prompt: Prompt, word: str) -> float:
 
 @dataclass(frozen=True)
 class Telling:
-    """Loads a model that writes a line for each prompt it scores: node, process and text.
-
-    Args:
-        log: Where it writes.
-        seconds: How long it takes over each call.
-        name: The model's name.
-        window: How many words of a text it takes.
-    """
+    """Loads a model that writes a line for each prompt it scores: node, process and text."""
 
     log: Path
     seconds: float = 0.0

@@ -33,11 +33,7 @@ class RayError(Exception):
 
 @dataclass
 class StandIn:
-    """Ray, whose references are tuples of a worker's number, a method, and a number of their own.
-
-    Args:
-        works: The result of a worker's method; None while it is computed.
-    """
+    """Ray, whose references are tuples of a worker, a method, and a number of their own."""
 
     works: Works
     clock: float = 0.0

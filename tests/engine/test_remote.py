@@ -60,14 +60,6 @@ def files_of(address: str) -> list[str]:
     return sorted(name.rsplit("/", 1)[1] for name in files.find(root))
 
 
-def test_what_is_appended_is_read_by_whoever_names_the_same_address(address: str) -> None:
-    """As in a folder, with a segment and the model's description."""
-    Store(address).append(MODEL, [PROMPT], SCORE)
-    assert Store(address).read(MODEL["fingerprint"])["logprob"].to_list() == [-1.0]
-    segment, about = files_of(address)
-    assert (segment[:9], about) == ("00000001-", "model.json")
-
-
 def test_an_engine_asks_nothing_that_is_stored_there(address: str) -> None:
     """Asked again, the model is left alone."""
     prompts = [Prompt(f"text {n}", ("a", "b")) for n in range(3)]
@@ -191,14 +183,6 @@ def test_a_name_without_a_password_is_none(monkeypatch: pytest.MonkeyPatch) -> N
         with pytest.raises(StoreError, match="cannot be reached"):
             Store(address)
     assert len(seen) == 5
-
-
-def test_a_file_is_no_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On any file system."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    fsspec.filesystem("memory").pipe_file("/a-file", b"mine")
-    with pytest.raises(RequestError, match="a folder"):
-        Store("memory://a-file")
 
 
 def test_the_hashes_of_this_machine_s_files_are_kept_on_this_machine(

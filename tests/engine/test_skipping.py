@@ -114,13 +114,6 @@ def test_whether_a_prompt_is_skipped_does_not_depend_on_the_others(tmp_path: Pat
         assert scores[long]["two words"].missing == TOO_LONG
 
 
-def test_a_prompt_that_is_malformed_refuses_the_run_as_before(tmp_path: Path) -> None:
-    """Only the length is a reason to skip."""
-    prompts = [*MIXED, Prompt("forbidden", ("a",))]
-    with pytest.raises(PromptError, match="no model can score"):
-        Engine(Short(), Store(tmp_path)).ask(prompts)
-
-
 def test_a_ranking_of_a_long_text_has_no_ranks(tmp_path: Path) -> None:
     """Its targets and all candidates are missing; the other rankings are as ever."""
     prompts = [RankingPrompt(text, WORDS, ("cat",)) for text in ("It is a", LONG, "See the")]
@@ -135,14 +128,6 @@ def test_a_ranking_of_a_long_text_has_no_ranks(tmp_path: Path) -> None:
     assert (long.missing, long.unranked, first.unranked) == (len(WORDS), TOO_LONG, None)
     with pytest.raises(TooLongError):
         Engine(Short(), Store(tmp_path / "c"), strict=True).ask(prompts)
-
-
-def test_all_prompts_may_be_too_long(tmp_path: Path) -> None:
-    """Then all scores are missing, and the model is not asked."""
-    model = Short()
-    scores = Engine(model, Store(tmp_path)).ask([Prompt(LONG, ("a",)), Prompt(LONG + " w", ("a",))])
-    assert missing_by_reason(scores) == {TOO_LONG: 2}
-    assert not model.asked
 
 
 @pytest.mark.parametrize("where", [(), (0,), (9_999,), (4_095, 4_096), tuple(range(0, 10_000, 7))])

@@ -3,7 +3,6 @@ from __future__ import annotations
 import errno
 import io
 import json
-import os
 import re
 import resource
 import shutil
@@ -146,12 +145,6 @@ def test_a_file_system_without_locks_is_written_to_all_the_same(
     monkeypatch.setattr("fcntl.flock", none)
     Store(tmp_path).append(MODEL, [PROMPT], scored(-1.0))
     assert Store(tmp_path).read(MODEL["fingerprint"])["logprob"].to_list() == [-1.0]
-
-
-def test_segments_are_numbered_in_the_order_they_were_published(tmp_path: Path) -> None:
-    """Whatever clock and process they come from."""
-    names = [Store(tmp_path).append(MODEL, [PROMPT], scored(-1.0)).name[:8] for _ in range(3)]
-    assert names == ["00000001", "00000002", "00000003"]
 
 
 @pytest.mark.parametrize("damage", sorted(DAMAGES))
@@ -339,16 +332,6 @@ def test_on_a_full_disk_the_store_stays_as_it_was(tmp_path: Path) -> None:
     assert sorted(tmp_path.rglob("*")) == before
     store.append(MODEL, PROMPTS, SCORES)
     assert store.read(MODEL["fingerprint"]).height == 1 + len(PROMPTS)
-
-
-def test_a_clock_that_jumps_back_does_not_change_which_score_counts(tmp_path: Path) -> None:
-    """The number does, whatever time the files have."""
-    store = Store(tmp_path)
-    first = tmp_path / store.append(MODEL, [PROMPT], scored(-1.0))
-    second = tmp_path / store.append(MODEL, [PROMPT], scored(-2.0))
-    os.utime(first, (2e9, 2e9))
-    os.utime(second, (0, 0))
-    assert store.read(MODEL["fingerprint"])["logprob"].to_list() == [-1.0]
 
 
 def test_a_person_s_own_files_are_left_alone(tmp_path: Path) -> None:

@@ -38,13 +38,7 @@ def sample(text: str, number: int) -> Sample:
 
 
 class Streaming(FakeModel):
-    """Works on prompts in threads, as the models behind servers do.
-
-    Args:
-        before: Called with each text before it is answered.
-        several: How many threads.
-        shuffled: Whether all answers come together, in an order drawn by chance.
-    """
+    """Works on prompts in threads, as the models behind servers do."""
 
     def __init__(
         self, before: Callable[[str], object] = str, several: int = 1, *, shuffled: bool = False

@@ -13,11 +13,7 @@ import pytest
 
 @contextmanager
 def three_nodes(cache: Path) -> Iterator[Any]:
-    """Three nodes of one core each; the driver is connected to the first.
-
-    Args:
-        cache: Where the workers' hashes of weights are kept.
-    """
+    """Three nodes of one core each; the driver is connected to the first."""
     import ray
     from ray.cluster_utils import Cluster
 

@@ -119,11 +119,7 @@ def is_verbatim(label: str, text: str) -> bool:
 
 @dataclass(frozen=True)
 class Labels:
-    """Labels with indices that leave out most of those that cannot be in a text.
-
-    Args:
-        labels: The labels.
-    """
+    """Labels with indices that leave out most of those that cannot be in a text."""
 
     labels: Sequence[str]
 

@@ -74,19 +74,6 @@ def test_a_background_by_hand(base: KnowledgeBase) -> None:
     assert edges(other) == [("beach", name, "house")]
 
 
-def test_the_words_of_question_and_choices_are_matched_apart_or_pooled(
-    base: KnowledgeBase,
-) -> None:
-    """Of "ice cream", the first stands in the question and the second in a choice."""
-    assert edges(background(base, [QUESTIONS[3]], PLAIN)) == []
-    pooled = replace(PLAIN, parts="pooled")
-    assert edges(background(base, [QUESTIONS[3]], pooled)) == [
-        ("ice cream", "IsA", "dessert"),
-        ("ice cream", "AtLocation", "freezer"),
-    ]
-    assert background(base, [(text,) for text in QUESTIONS[3]], pooled).facts.is_empty()
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -144,12 +131,6 @@ def test_a_fact_without_a_negative_stays(base: KnowledgeBase) -> None:
     assert all(word in pair for pair in without.select("head", "tail").rows())
     distinct = without.unique(["head", "relation", "tail"]).height
     assert found.summary()["without_negative"] == distinct
-
-
-def test_another_seed_draws_other_negatives_of_the_same_facts(base: KnowledgeBase) -> None:
-    first, other = (background(base, QUESTIONS, replace(PLAIN, seed=seed)).facts for seed in (0, 1))
-    assert other.drop("negative").equals(first.drop("negative"))
-    assert not other.equals(first)
 
 
 @pytest.mark.parametrize("parts", get_args(Parts))

@@ -78,12 +78,6 @@ def test_a_file_of_another_format_says_what_to_do(path: Path) -> None:
     )
 
 
-def test_a_path_may_hold_any_letter(path: Path) -> None:
-    """Apostrophes, blanks and other letters in a path do no harm."""
-    with KnowledgeBase(path.rename(path.parent / "Ann's \"é; --base")) as base:
-        assert base.relations == {"HasContext": 1, "IsA": 2}
-
-
 def test_a_file_is_opened_as_often_as_one_likes(path: Path) -> None:
     """Two can read at once, and one again after the other has closed; the file stays as it is."""
     before = path.read_bytes()
@@ -93,15 +87,6 @@ def test_a_file_is_opened_as_often_as_one_likes(path: Path) -> None:
         assert again.about == one.about
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]
-
-
-def test_it_closes(path: Path) -> None:
-    """After its context a knowledge base answers no more, and its file can be written again."""
-    with KnowledgeBase(path) as base:
-        pass
-    with pytest.raises(duckdb.Error, match="closed"):
-        base.table("SELECT 1")
-    changed(path, "CREATE TABLE more (name VARCHAR)")
 
 
 def test_relations_are_chosen_by_name(made: Made) -> None:

@@ -101,11 +101,6 @@ def test_cn100k_is_there(cn100k: Path, graph: plain.Graph) -> None:
     }
 
 
-def test_another_order_of_lines_gives_the_same_tables(cn100k: Path, cn100k_shuffled: Path) -> None:
-    """CN-100K's lines in another order, and in two files, give the same tables, byte for byte."""
-    assert same(cn100k, cn100k_shuffled)
-
-
 WEIGHTED = ("RelatedTo\tb\ta\t1", "RelatedTo\tb\ta\t", "IsA\tice cream\tb\t2", "is a\tb\tb\t2")
 
 

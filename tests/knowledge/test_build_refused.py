@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.errors import DataError, RequestError, TacitError, WorkError
+from tacit.errors import DataError, RequestError, WorkError
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.build import Source, build
 from tacit.sources.dumps import TRIPLES, Dump
@@ -140,26 +140,6 @@ def test_no_edge_in_the_language_is_told(tmp_path: Path) -> None:
         build(Source([Dump(dump, "fr")], language="fr"), tmp_path / "base.duckdb")
 
 
-def interrupt(_: int) -> None:
-    raise KeyboardInterrupt
-
-
-@pytest.mark.parametrize("there", [False, True])
-def test_an_interrupted_import_leaves_nothing(tmp_path: Path, *, there: bool) -> None:
-    """Interrupted while reading, no file is left; one that was there before is as it was."""
-    dump, out = tmp_path / "dump.tsv", tmp_path / "base.duckdb"
-    dump.write_text("IsA\tdog\tpet\n")
-    if there:
-        out.write_text("as it was")
-    before = sorted(path.name for path in tmp_path.iterdir())
-    with pytest.raises(KeyboardInterrupt):
-        build(Source([Dump(dump)]), out, interrupt)
-    assert sorted(path.name for path in tmp_path.iterdir()) == before
-    assert not there or out.read_text() == "as it was"
-    build(Source([Dump(dump)]), out)
-    assert len(edges(out)) == 1
-
-
 @pytest.mark.parametrize(
     ("step", "kind"),
     [
@@ -209,22 +189,6 @@ def test_a_knowledge_base_takes_another_s_place(tmp_path: Path) -> None:
         assert old.relations == {"IsA": 1}
     with KnowledgeBase(path) as new:
         assert new.relations == {"HasA": 2}
-
-
-def test_a_place_where_none_can_be_put_is_told(tmp_path: Path) -> None:
-    """A folder, the dump itself and a file as folder are refused."""
-    dump = tmp_path / "dump.tsv"
-    dump.write_text("IsA\tdog\tpet\n")
-    places: list[tuple[Path, type[TacitError], str]] = [
-        (tmp_path, RequestError, "is a folder; --out requires a file name"),
-        (tmp_path / "." / "dump.tsv", RequestError, "is an input file; choose another"),
-        (dump / "base.duckdb", TacitError, "cannot be"),
-    ]
-    for out, kind, message in places:
-        with pytest.raises(kind, match=message):
-            build(Source([Dump(dump)]), out)
-    assert dump.read_text() == "IsA\tdog\tpet\n"
-    assert [path.name for path in tmp_path.iterdir()] == ["dump.tsv"]
 
 
 def test_a_file_that_is_given_twice_is_an_error(tmp_path: Path) -> None:

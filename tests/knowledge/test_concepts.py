@@ -104,18 +104,6 @@ def test_a_word_of_many_parts_is_counted_in_full(made: Made) -> None:
         assert in_bags(base, [{"dog"}, {"dog", "cow"}], "all-words") == [set(), {label}]
 
 
-def test_no_texts_have_no_concepts(made: Made) -> None:
-    """No text, one without parts, and one of an empty part, have none."""
-    with KnowledgeBase(made("IsA\tdog\tanimal")) as base:
-        assert found(base, [], BackgroundOptions()) == []
-        assert found(base, [[], read(""), read("a dog"), read()], BackgroundOptions()) == [
-            set(),
-            set(),
-            {"dog"},
-            set(),
-        ]
-
-
 @settings(max_examples=15, deadline=None)
 @given(st.lists(LABELS, min_size=1, max_size=12), TEXTS)
 def test_what_is_verbatim_agrees_with_comparing_tokens(

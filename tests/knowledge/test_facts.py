@@ -194,21 +194,3 @@ def test_a_seed_chooses_among_equally_heavy_facts(made: Made) -> None:
         chosen = graph.capped(graph.facts(ends, ["RelatedTo"], 1), 5, seed)
         assert heads == [fact.head for fact, _ in chosen]
     assert len({tuple(heads) for heads in kept.values()}) == 4
-
-
-@pytest.mark.parametrize("length", [1, 2, 3])
-def test_no_texts_have_no_facts(made: Made, length: int) -> None:
-    """Without a text the table is empty, and has its columns."""
-    with KnowledgeBase(made("IsA\tant\tinsect")) as base:
-        none = pl.DataFrame(schema={"anchor": pl.Int32, "concept": pl.Int32})
-        table = facts_between(base, none, ["IsA"], length)
-    assert table.is_empty()
-    assert dict(table.schema) == {
-        "anchor": pl.Int32,
-        "head": pl.Int32,
-        "relation": pl.Int16,
-        "tail": pl.Int32,
-        "length": pl.Int8,
-        "weight": pl.Float32,
-        "found": pl.Int32,
-    }

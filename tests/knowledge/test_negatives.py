@@ -186,21 +186,3 @@ def test_a_head_joined_to_nearly_all_draws_from_those_left(made: Made) -> None:
         with patch("tacit.knowledge.negatives._of_all_possible", wraps=_of_all_possible) as exhaust:
             assert {tail for _, tail in drawn(base, facts)} == left
             assert exhaust.call_count == 1
-
-
-def test_some_may_have_a_negative_and_some_none(made: Made) -> None:
-    """Facts keep their order when only some of them have a negative."""
-    lines = ["IsA\tthe zoo\tant", "IsA\tthe zoo\tbee", "IsA\tthe farm\tbee", "IsA\ta pond\tant"]
-    with KnowledgeBase(made(*lines)) as base:
-        pairs = drawn(base, facts_of(base))
-    assert [(fact.head, negative) for fact, negative in pairs] == [
-        ("a pond", "bee"),
-        ("the farm", "ant"),
-        ("the zoo", None),
-        ("the zoo", None),
-    ]
-
-
-def test_no_facts_have_no_negatives(made: Made) -> None:
-    with KnowledgeBase(made("IsA\tant\tinsect")) as base:
-        assert drawn(base, facts_of(base, "false")) == []

@@ -37,7 +37,6 @@ CSQA = DATA / "csqa" / "dev.jsonl"
 
 @pytest.fixture(autouse=True, scope="module")
 def _quiet() -> None:
-    """No progress bars."""
     from transformers.utils import logging
 
     logging.disable_progress_bar()

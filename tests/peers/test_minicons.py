@@ -30,7 +30,6 @@ TOLERANCE = 1e-3
 
 @pytest.fixture(autouse=True, scope="module")
 def _quiet() -> None:
-    """No progress bars."""
     from transformers.utils import logging
 
     logging.disable_progress_bar()
@@ -50,7 +49,6 @@ METRICS: dict[str, MaskedMode] = {
 
 @pytest.fixture(scope="module")
 def folder_of(tmp_path_factory: pytest.TempPathFactory) -> FolderOf:
-    """A tiny model's folder."""
     root = tmp_path_factory.mktemp("minicons")
     return cache(lambda name: tiny.save(name, root / name))
 

@@ -39,7 +39,6 @@ ACTIVATIONS = "Int8DynamicActivationInt8WeightConfig"
 
 @pytest.fixture(autouse=True, scope="module")
 def _quiet() -> None:
-    """No progress bars."""
     from transformers.utils import logging
 
     logging.disable_progress_bar()

@@ -52,15 +52,6 @@ def test_case_spaces_remarks_and_line_ends_do_not_matter(tmp_path: Path) -> None
     assert read_drawings(write(tmp_path, untidy), RELATIONS) == tidy
 
 
-def test_spaces_within_a_cell_stay(tmp_path: Path) -> None:
-    """Only the ends of a cell are stripped, so two spaces within a name make another part."""
-    text = TREE + "\t\t---\tbird  nest\tinside\tbird nest\n"
-    assert read_drawings(write(tmp_path, text), RELATIONS)[0].parts[3:] == (
-        "bird  nest",
-        "bird nest",
-    )
-
-
 def test_a_repeated_row_counts_once_within_a_drawing(tmp_path: Path) -> None:
     """A row repeated in a drawing is dropped and counted; in another drawing it stays."""
     again = "\t\t---\tTrunk\tabove\troots\n"
@@ -140,14 +131,6 @@ def test_nothing_to_read_is_an_error(tmp_path: Path) -> None:
     write(tmp_path, "\n\n")
     with pytest.raises(DataError, match="contains no drawings"):
         read_drawings(tmp_path, RELATIONS)
-
-
-def test_text_that_is_not_utf8_is_an_error(tmp_path: Path) -> None:
-    path = tmp_path / "annotations-0.tsv"
-    path.write_bytes(TREE.encode() + b"\t\t---\tb\xe4r\tabove\troots\n")
-    with pytest.raises(DataError, match="line 3: is not UTF-8 text") as caught:
-        read_drawings(path, RELATIONS)
-    assert caught.value.path == path
 
 
 def test_a_thing_nobody_drew_lists_near_ones(tmp_path: Path) -> None:

@@ -276,12 +276,6 @@ def test_a_file_that_is_no_dump_is_an_error(tmp_path: Path, data: bytes, message
     assert error.value.path == path
 
 
-def test_a_folder_and_a_missing_file_are_errors(tmp_path: Path) -> None:
-    for path in (tmp_path, tmp_path / "missing"):
-        with pytest.raises(DataError, match=r"there is no such file|is a folder"):
-            Dump(path)
-
-
 def test_a_line_longer_than_a_block_is_an_error(tmp_path: Path) -> None:
     path = write(tmp_path / "dump.tsv", [GOOD, b"IsA\t" + b"long " * 1000 + b"\tanimal"])
     with patch("tacit.sources.dumps._BLOCK", 500), pytest.raises(DataError, match="has a line of"):

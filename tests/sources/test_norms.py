@@ -93,16 +93,6 @@ def test_a_workbook_needs_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         read_norms(write(tmp_path, "", "norms.xlsx"))
 
 
-@pytest.mark.parametrize("content", [b"no archive", b""])
-def test_what_is_no_workbook_is_an_error(tmp_path: Path, content: bytes) -> None:
-    """A file with the suffix .xlsx and other content is named."""
-    path = tmp_path / "norms.xlsx"
-    path.write_bytes(content)
-    with pytest.raises(DataError, match="workbook") as caught:
-        read_norms(path)
-    assert caught.value.path == path
-
-
 @pytest.mark.parametrize(
     ("written", "read"),
     [

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.errors import DataError, RequestError
+from tacit.errors import DataError
 from tacit.sources.drawings import read_drawings
 from tacit.sources.dumps import Dump
 from tacit.sources.norms import LAYOUTS, SUFFIXES, read_norms
@@ -52,12 +52,6 @@ def test_suffixes_and_layouts_are_those_of_the_readers() -> None:
     assert {one.layout.split(":")[0] for one in registry().of_kind("norms")} == layouts
     for kind in kinds.values():
         assert (ROOT / "docs" / "reference" / kind.reference).is_file()
-
-
-def test_an_unknown_source_is_an_error() -> None:
-    """The message names the nearest source."""
-    with pytest.raises(RequestError, match=r"there is no source .*did you mean conceptnet\?"):
-        registry().source("ConceptNet5")
 
 
 @pytest.mark.parametrize(
