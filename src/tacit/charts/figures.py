@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import product
 from string import Formatter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -43,17 +42,11 @@ class Text:
     wide: bool = False
 
     def filled(self, values: Mapping[str, Any]) -> Iterator[str]:
-        """Yield the lines of the caption with their values.
-
-        A line whose placeholder has no value is left out; a line whose placeholder has a list of
-        values is repeated for each.
-        """
+        """Yield the lines of the caption with their values, except those that lack one."""
         for line in self.caption:
             names = [name for _, name, _, _ in Formatter().parse(line) if name]
-            choices = [v if isinstance(v := values[name], list) else [v] for name in names]
-            for each in product(*choices):
-                if None not in each and "" not in each:
-                    yield line.format_map(dict(zip(names, each, strict=True)))
+            if all(values[name] not in {None, ""} for name in names):
+                yield line.format_map(values)
 
 
 class Figures(Mapping[str, FigureSpec]):

@@ -10,7 +10,7 @@ from functools import cache
 from importlib import metadata
 from typing import Any
 
-from tacit.charts.theme import Chart, Palette, Spec, config
+from tacit.charts.theme import HOUSE, Chart, Spec, config
 from tacit.errors import WorkError
 from tacit.files import cache_folder, publish_text
 from tacit.findings.display import FigureSpec
@@ -35,9 +35,9 @@ class Figure:
     caption: tuple[str, ...] = ()
 
 
-def figure(probe: str, declared: FigureSpec, chart: Chart, colours: Palette) -> Figure:
+def figure(probe: str, declared: FigureSpec, chart: Chart) -> Figure:
     """Return a probe's chart as a figure of the report, named as its element on the page."""
-    spec = themed(chart.to_dict(validate=False), colours)
+    spec = themed(chart.to_dict(validate=False))
     heading = _heading(spec)
     spec.pop("$schema", None)  # the address of the schema, which nothing reads
     for encoding in _encodings(spec):
@@ -50,9 +50,9 @@ def figure(probe: str, declared: FigureSpec, chart: Chart, colours: Palette) -> 
     return Figure(named, spec, heading, caption)
 
 
-def themed(chart: Mapping[str, Any], colours: Palette) -> Spec:
+def themed(chart: Mapping[str, Any]) -> Spec:
     """Return a Vega-Lite chart with the theme, on the page's background."""
-    return {**chart, "background": None, "config": config(colours)}
+    return {**chart, "background": None, "config": config(HOUSE)}
 
 
 def _heading(spec: dict[str, Any]) -> dict[str, Any] | None:

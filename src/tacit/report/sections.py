@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from tacit.charts.save import charts
-from tacit.charts.theme import HOUSE, Palette
+from tacit.charts.theme import HOUSE
 from tacit.english import several
 from tacit.findings.block import Block, Entry, counted, measured
 from tacit.findings.display import Details, GraphSet, Headline
@@ -145,11 +145,11 @@ class Section:
         return list(dict.fromkeys(run.verdict.name for run in self.runs if run.verdict))
 
 
-def section(runs: Sequence[Run], colours: Palette = HOUSE) -> Section:
+def section(runs: Sequence[Run]) -> Section:
     """Return a probe's section of the report, with tiles, figures, graphs and tables."""
     kind = probe(runs[0].probe)
     given = [*tables(runs), *details(runs)]
-    tabs = _tabs(runs, [each for each in given if each.behind is None], colours)
+    tabs = _tabs(runs, [each for each in given if each.behind is None])
     answers = [each for tab in tabs if tab.title == ANSWERS for each in tab.tables]
     return Section(
         id=kind.name,
@@ -172,12 +172,12 @@ def _control(run: Run) -> str | None:
     return own.control if own else None
 
 
-def _tabs(runs: Sequence[Run], shown: Sequence[Details], colours: Palette) -> tuple[Tab, ...]:
+def _tabs(runs: Sequence[Run], shown: Sequence[Details]) -> tuple[Tab, ...]:
     """Return the tabs of a section: the overview first, and the papers' and all others last."""
     kind = probe(runs[0].probe)
-    drawn = charts(declared_figures(kind), shown_of(runs, colours))
-    figures = [figure(kind.name, spec, chart, colours) for spec, chart in drawn]
-    sets = list(graphs(runs, colours))
+    drawn = charts(declared_figures(kind), shown_of(runs, HOUSE))
+    figures = [figure(kind.name, spec, chart) for spec, chart in drawn]
+    sets = list(graphs(runs))
     names = [OVERVIEW, ANSWERS, *(each.spec.tab for each in shown)]
     names += [*(each.declared.tab for each in figures), *(each.tab for each in sets)]
     last = (PAPER, TABLES)
@@ -245,11 +245,11 @@ def details(runs: Sequence[Run]) -> Iterator[Details]:
                 yield replace(each, spec=spec, opens=opens)
 
 
-def graphs(runs: Sequence[Run], colours: Palette) -> Iterator[GraphSet]:
+def graphs(runs: Sequence[Run]) -> Iterator[GraphSet]:
     """Yield the probe's set of graphs, if it draws one."""
-    found = probe(runs[0].probe).report_graphs({run.name: run.findings for run in runs}, colours)
+    found = probe(runs[0].probe).report_graphs({run.name: run.findings for run in runs}, HOUSE)
     if found is not None:
-        drawn = tuple((labels, themed(each, colours)) for labels, each in found.graphs)
+        drawn = tuple((labels, themed(each)) for labels, each in found.graphs)
         yield replace(found, name=f"{runs[0].probe}-{found.name}", graphs=drawn)
 
 

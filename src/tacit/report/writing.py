@@ -32,9 +32,9 @@ from tacit.version import __version__
 _FOUND = frozenset({"summary", "sha256"})
 
 
-def write_report(folders: Sequence[Path], path: Path, *, force: bool = False) -> None:
+def write_report(folders: Sequence[Path], path: Path) -> None:
     """Write a report on runs; the same runs always result in an identical file."""
-    publish_text(path, report(read_runs(folders), force=force))
+    publish_text(path, report(read_runs(folders)))
 
 
 def report(
