@@ -118,7 +118,7 @@ REFUSED = {
     "reproduce sta runs": "contains several runs: give one of them",
     "reproduce sta unfinished": "contains a run that is unfinished",
     "export eee empty --organization us --out results": "contains no run",
-    "export eee runs/one --organization us --relationship x --out results": "expected first_party",
+    "export eee runs/one --organization us --relationship x --out results": "'x' is not one of",
     "export hf runs/one --dataset bench --out results": "expected ORG/NAME",
     "export eee runs/one --organization us --out prompts.jsonl": "is a file; expected a folder",
     "predict runs/one Where? --choices a,b": "a prediction needs a run of consistency",

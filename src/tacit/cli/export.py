@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -65,11 +65,8 @@ def eee(
         str, typer.Option(help="The organisation that made the evaluation.", show_default=False)
     ],
     relationship: Annotated[
-        str,
-        typer.Option(
-            help="Relation of the organisation to the model: first_party, third_party, "
-            "collaborative or other."
-        ),
+        Literal["first_party", "third_party", "collaborative", "other"],
+        typer.Option(help="Relation of the organisation to the model."),
     ] = "third_party",
 ) -> None:
     """Write results and answers in the format of Every Eval Ever, version 0.3.0.

@@ -96,7 +96,11 @@ def _command(road: Road, address: str, options: ServerOptions) -> str:
     }
     more = [part for name, value in given.items() if value for part in (f"--{name}", str(value))]
     name = _probes(road)[0]
-    needed = [part for one in missing(probe(name).Options) for part in (f"--{one}", one.upper())]
+    needed = [
+        part
+        for one in missing(probe(name).Options)
+        for part in (f"--{one.replace('_', '-')}", one.upper())
+    ]
     words = ["tacit", "run", name, *needed, "--model", address, *more, "--out", "runs/served"]
     return shlex.join(words)
 

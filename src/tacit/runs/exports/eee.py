@@ -22,7 +22,6 @@ from tacit.strings import last_part
 SCHEMA = "0.3.0"
 _LEVEL = 0.95
 _UNKNOWN = "unknown"
-RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 
 
 @dataclass(frozen=True)
@@ -209,9 +208,5 @@ def export(runs: tuple[Run, ...], folder: Path, organization: str, relationship:
         raise RequestError(f"{folder} is a file; expected a folder for the records")
     if not organization.strip():
         raise RequestError("--organization is empty: name who made the evaluation")
-    if relationship not in RELATIONSHIPS:
-        raise RequestError(
-            f"--relationship {relationship!r} is unknown; expected {', '.join(RELATIONSHIPS)}"
-        )
     now = str(int(time.time()))
     return [Record(run, organization, relationship, now).write(folder) for run in runs]

@@ -67,16 +67,8 @@ class Task:
         publish_text(folder / f"{self.name}.yaml", text)
 
 
-def tasks_of(kind: type[Probe], options: Any) -> list[Task]:  # noqa: ANN401 - an instance of Options
-    """Return a task for each group of a probe's prompts."""
-    return [
-        Task(f"tacit_{kind.name}_{name.replace(' ', '_')}", documents)
-        for name, documents in documents_of(kind, options).items()
-    ]
-
-
-def export(kind: type[Probe], options: Any, folder: Path) -> list[Task]:  # noqa: ANN401 - as above
-    """Write a probe's tasks, and the function that reads their documents, to a folder."""
+def export(kind: type[Probe], options: Any, folder: Path) -> list[Task]:  # noqa: ANN401 - an instance of Options
+    """Write a task for each group of a probe's prompts, and the function that reads documents."""
     reader = folder / f"{_LOADER}.py"
     if folder.is_file():
         raise RequestError(f"{folder} is a file; expected a folder for the tasks")
@@ -84,7 +76,10 @@ def export(kind: type[Probe], options: Any, folder: Path) -> list[Task]:  # noqa
         raise RequestError(
             f"{folder} contains files but no tasks of an earlier export: choose another folder"
         )
-    tasks = tasks_of(kind, options)
+    tasks = [
+        Task(f"tacit_{kind.name}_{name.replace(' ', '_')}", documents)
+        for name, documents in documents_of(kind, options).items()
+    ]
     publish_text(reader, _READER)
     for task in tasks:
         task.write(folder, {"probe": kind.name, **requested(options)})
