@@ -36,14 +36,12 @@ def _workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_public_name_is_listed_and_there() -> None:
-    """And nothing else is listed."""
     assert dir(tacit) == sorted(tacit.__all__)
     for name in tacit.__all__:
         assert getattr(tacit, name) is not None
 
 
 def test_without_a_folder_only_scores_are_stored(tmp_path: Path) -> None:
-    """A second run asks nothing."""
     made = tacit.run("parts", model="demo", **PARTS)
     assert [path.name for path in tmp_path.iterdir()] == [".tacit"]
     stored = sorted((tmp_path / ".tacit").rglob("*.parquet"))
@@ -52,21 +50,17 @@ def test_without_a_folder_only_scores_are_stored(tmp_path: Path) -> None:
     assert sorted((tmp_path / ".tacit").rglob("*.parquet")) == stored
 
 
-def test_checked_beliefs_show_themselves() -> None:
-    """In a line, and in a notebook."""
+def test_results_show_themselves() -> None:
     checked, repaired = tacit.check(ROWS), tacit.repair(ROWS)
-    assert repr(checked).startswith("Check(2 of 2 believed; violated: symmetric 0 of 0, asymm")
-    assert repr(repaired).startswith("Repaired(paper; 0 turned true, 1 turned false; 1 of 1 ")
-    assert "asymmetric" in checked._repr_html_()
-    assert "repaired" in repaired._repr_html_()
-
-
-def test_a_run_shows_itself() -> None:
-    """In a line, in a notebook, as figures and as a report."""
     made = tacit.run("parts", model="demo", **PARTS)
+    for shown, begins, within in (
+        (checked, "Check(2 of 2 believed; violated: symmetric 0 of 0, asymm", "asymmetric"),
+        (repaired, "Repaired(paper; 0 turned true, 1 turned false; 1 of 1 ", "repaired"),
+        (made.findings, f"Findings({len(made.questions)} questions; rows ", "<b>accuracy</b>"),
+    ):
+        assert repr(shown).startswith(begins)
+        assert within in shown._repr_html_()
     assert repr(made).startswith("Run(parts of 'demo'; rows of tables: accuracy ")
-    assert repr(made.findings).startswith(f"Findings({len(made.questions)} questions; rows of tab")
-    assert "<b>accuracy</b>" in made.findings._repr_html_()
     html = made._repr_html_()
     assert "<b>parts</b> of <b>demo</b>" in html
     assert f"<td>{made.summary['questions']:,}</td>" in html
@@ -92,14 +86,11 @@ def test_a_run_shows_itself() -> None:
 
 @pytest.mark.slow
 def test_several_models_are_compared() -> None:
-    """In one call, and from runs and their folders."""
     runs = tacit.run("parts", model=["demo", DEMO_MASKED], out="runs", **PARTS)
     assert list(runs) == ["demo", DEMO_MASKED]
-    assert runs["demo"].name == "demo"
     assert runs.comparison is not None
     assert isinstance(runs.figure("accuracy_at"), alt.VConcatChart)
-    folders = [run.folder for run in runs.values() if run.folder]
-    both = tacit.compare(runs["demo"], folders[1])
+    both = tacit.compare(runs["demo"], "runs/demo-masked")
     assert both.comparison is not None
     assert both.comparison.drop("first", "second").equals(runs.comparison.drop("first", "second"))
     page = both.report("comparison.html").read_text(encoding="utf-8")
@@ -128,25 +119,25 @@ def test_several_models_are_compared() -> None:
     ],
 )
 def test_a_wrong_option_is_named(tmp_path: Path, given: dict[str, Any], message: str) -> None:
-    """Before a model is loaded, with nothing written."""
     arguments: dict[str, Any] = {"model": "demo", **PARTS, **given}
     with pytest.raises(RequestError, match=message):
         tacit.run("parts", **arguments)
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(
-    "beliefs",
-    [ROWS, pl.DataFrame(ROWS), pd.DataFrame(ROWS), iter(ROWS)],
-    ids=["list", "polars", "pandas", "iterator"],
-)
-def test_beliefs_may_be_any_table(beliefs: object) -> None:
-    """A list of rows, a frame of polars or of pandas."""
-    assert tacit.check(beliefs).to_json()["asymmetric"]["violated"] == 1
+def test_beliefs_may_be_any_table_or_a_file(tmp_path: Path) -> None:
+    """A file by its path, as a string too; the ontology by its name, its file, or itself."""
+    pl.DataFrame(ROWS).write_csv("beliefs.tsv", separator="\t")
+    file = tmp_path / "beliefs.tsv"
+    for beliefs in (ROWS, pl.DataFrame(ROWS), pd.DataFrame(ROWS), iter(ROWS), file):
+        assert tacit.check(beliefs).to_json()["asymmetric"]["violated"] == 1
+    for ontology in ("parts", tacit.Ontology.load("parts")):
+        found = tacit.repair("beliefs.tsv", ontology)
+        assert found.beliefs["repaired"].to_list() == [True, False]
 
 
 def test_an_option_may_be_a_data_frame(tmp_path: Path) -> None:
-    """The run is resumed with an equal frame, and refused with another."""
+    """The run is resumed with an equal frame, and refused with another; no name has a suffix."""
     things = pl.DataFrame({"Everyday thing": ["lamp", "pot"], "Parts": ["base, shade", "lid, rim"]})
     asked: dict[str, Any] = {"model": "demo", "out": tmp_path / "r", "progress": False}
     run = tacit.run("parts", drawings=things, report=False, **asked)
@@ -154,11 +145,15 @@ def test_an_option_may_be_a_data_frame(tmp_path: Path) -> None:
     assert again.tables["beliefs"].equals(run.tables["beliefs"])
     with pytest.raises(RequestError, match="a run with different options"):
         tacit.run("parts", drawings=things.head(1), report=False, **asked)
+    name = tacit.run(
+        "parts", drawings=things, beliefs=run.tables["beliefs"], progress=False, report=False
+    ).name
+    assert name.startswith("data-frame-")
+    assert "." not in name
 
 
 @pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame])
 def test_a_data_frame_in_place_of_something_else_is_refused(make: Any) -> None:  # noqa: ANN401
-    """As a model, drawings, or an option that is no table."""
     frame = make(ROWS)
     with pytest.raises(RequestError, match="model is a data frame"):
         tacit.run("parts", model=frame, **PARTS)
@@ -169,24 +164,6 @@ def test_a_data_frame_in_place_of_something_else_is_refused(make: Any) -> None: 
             )
     with pytest.raises(RequestError, match="is not a path"):
         tacit.read_drawings(frame, ["above"])
-
-
-def test_a_run_of_a_data_frame_is_not_named_as_a_file() -> None:
-    """Its name has no suffix."""
-    asked: dict[str, Any] = {**PARTS, "limit": 1}
-    run = tacit.run("parts", model="demo", **asked)
-    frame = run.tables["beliefs"]
-    assert tacit.run("parts", beliefs=frame, **asked).name.startswith("data-frame-")
-    assert "." not in tacit.run("parts", beliefs=frame, **asked).name
-
-
-def test_beliefs_may_be_a_file(tmp_path: Path) -> None:
-    """By its path, as a string too; the ontology by its name, its file, or itself."""
-    pl.DataFrame(ROWS).write_csv("beliefs.tsv", separator="\t")
-    for ontology in ("parts", tacit.Ontology.load("parts")):
-        found = tacit.repair("beliefs.tsv", ontology)
-        assert found.beliefs["repaired"].to_list() == [True, False]
-    assert tacit.check(tmp_path / "beliefs.tsv").believed == 2
 
 
 @pytest.mark.parametrize(
@@ -211,35 +188,40 @@ def test_what_is_no_table_of_beliefs_is_refused(beliefs: object, message: str) -
 
 
 FAMILIES = [{"family": name, **row} for name, row in zip("ab", ROWS, strict=True)]
+COPIED = r"column 'family' is copied .* list the column in groups$"
 
 
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [({}, COPIED), ({"groups": ["family"]}, r"^grouped by 'family'.* a group in groups$")],
+)
 @pytest.mark.parametrize("verb", [tacit.check, tacit.repair])
-def test_a_column_that_is_only_copied_is_warned_of(verb: Callable[..., Any]) -> None:
-    """As on the command line, at the caller's line and with the argument of Python."""
-    message = r"column 'family' is copied .* list the column in groups$"
+def test_groups_that_are_likely_wrong_are_warned_of(
+    verb: Callable[..., Any], groups: dict[str, Any], message: str
+) -> None:
+    """A column that is only copied, or rows that are alone, at the caller's line."""
     with pytest.warns(UserWarning, match=message) as warned:
-        verb(FAMILIES)
+        verb(FAMILIES, **groups)
     assert warned[0].filename == __file__
-
-
-def test_rows_that_are_alone_in_their_groups_are_warned_of() -> None:
-    """With the argument of Python."""
-    with pytest.warns(UserWarning, match=r"^grouped by 'family'.* a group in groups$"):
-        tacit.check(FAMILIES, groups=["family"])
 
 
 @pytest.mark.filterwarnings("ignore:grouped by")
 def test_one_group_column_may_be_a_string() -> None:
-    """It is a list of one column."""
-    for groups in ("family", ["family"]):
-        assert tacit.check(FAMILIES, groups=groups).groups["family"].to_list() == ["a", "b"]
-        assert tacit.repair(FAMILIES, groups=groups).turned_false == 0
+    assert tacit.check(FAMILIES, groups="family").groups["family"].to_list() == ["a", "b"]
+    assert tacit.repair(FAMILIES, groups="family").turned_false == 0
     with pytest.raises(RequestError, match=r"cannot be grouped by 'fam'.*: family"):
         tacit.check(FAMILIES, groups="fam")
 
 
-def test_errors_name_the_argument_of_python_too() -> None:
-    """The ontology, the treatment of repeated statements, and the groups."""
+def test_errors_name_the_argument_of_python_too(tmp_path: Path) -> None:
+    """The ontology, the treatment of repeated statements, the groups, and options of a model.
+
+    In an error that says which command to run, the command has its own option.
+    """
+    with pytest.raises(ModelError, match=r"cannot chat: omit chat=True"):
+        tacit.load_model("demo-masked", tacit.LoadOptions(chat=True))
+    with pytest.raises((DataError, RequestError), match=r"tacit get everyday-things --dry-run$"):
+        tacit.run("parts", model="demo", drawings=tmp_path / "everyday-things")
     with pytest.raises(DataError, match=r"Declare your own relations with ontology$"):
         tacit.check([{**ROWS[0], "relation": "before"}])
     twice = [{**row, "object": "tree", "subject": "leaf"} for row in FAMILIES]
@@ -247,18 +229,6 @@ def test_errors_name_the_argument_of_python_too() -> None:
         DataError, match=r"with on_duplicate \(mean or first\)\. If 'family'.* in groups$"
     ):
         tacit.check(twice)
-
-
-def test_an_option_of_a_command_is_no_argument_of_python(tmp_path: Path) -> None:
-    """In an error that says which command to run."""
-    with pytest.raises((DataError, RequestError), match=r"tacit get everyday-things --dry-run$"):
-        tacit.run("parts", model="demo", drawings=tmp_path / "everyday-things")
-
-
-def test_errors_of_loading_name_the_options_of_python() -> None:
-    """A masked model cannot chat."""
-    with pytest.raises(ModelError, match=r"cannot chat: omit chat=True"):
-        tacit.load_model("demo-masked", tacit.LoadOptions(chat=True))
 
 
 def test_a_model_folder_by_another_name() -> None:
@@ -277,7 +247,6 @@ class Clash(tacit.Probe):
 
 
 def test_a_probe_of_a_name_that_is_taken_is_refused() -> None:
-    """So that no run is read as another's."""
     kind: Any = Clash
     with pytest.raises(RequestError, match="'parts' is the name of one of Tacit's probes"):
         tacit.run(kind, model="demo")
@@ -291,7 +260,6 @@ PUBLIC = sorted(set(tacit.__all__) - {"__version__"})
 def test_every_public_name_has_an_example_that_holds(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each as it is printed, in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TACIT_STORE", raising=False)
     logging.getLogger("transformers").setLevel(logging.ERROR)
@@ -306,15 +274,11 @@ def test_rows_that_disagree_are_merged_on_request(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """From a file and from rows alike; items that differ only in case are named."""
-    rows = [
-        {"subject": "leaf", "relation": "part of", "object": thing, "p_true": p}
-        for thing, p in (("tree", 0.9), ("tree", 0.3), ("Tree", 0.8))
-    ]
+    things = (("tree", 0.9), ("tree", 0.3), ("Tree", 0.8))
+    rows = [{**ROWS[0], "object": thing, "p_true": p} for thing, p in things]
     file = tmp_path / "beliefs.csv"
     pl.DataFrame(rows).write_csv(file)
     for beliefs in (rows, file):
-        with pytest.raises(DataError, match="on_duplicate"):
-            tacit.check(beliefs)
         merged = tacit.repair(beliefs, on_duplicate="mean").beliefs
         assert merged["p_true"].to_list() == pytest.approx([0.6, 0.8])
         assert tacit.check(beliefs, on_duplicate="first").to_json()["statements"] == 2

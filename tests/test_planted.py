@@ -75,7 +75,6 @@ def test_each_probe_separates_taught_from_withheld_concepts(run: Mapping[str, Ru
 
 
 def test_the_facts_taught_wrong_are_the_ones_answered_wrong(run: Mapping[str, Run]) -> None:
-    """Of the facts about taught concepts, these and no others."""
     tables = run["consistency"].tables
     facts = tables["facts"].join(tables["fact_answers"].filter(expected="yes"), on="fact")
     taught = facts.filter(~pl.any_horizontal(pl.col("head", "tail").is_in([*PLANTED.withheld])))

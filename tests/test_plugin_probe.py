@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
+from types import EllipsisType
 
 import polars as pl
 import pytest
@@ -51,22 +49,9 @@ def pairs(workplace: Path) -> Path:
     return path
 
 
-def test_it_is_registered_by_its_entry_point() -> None:
-    """In a process of its own, whose path holds the package."""
-    path = os.pathsep.join(map(str, (PLUGINS, Path(tacit.__file__).parents[1])))
-    environment = {**os.environ, "PYTHONPATH": path}
-    listed = subprocess.run(
-        [sys.executable, "-m", "tacit", "run", "--help"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    assert "synonyms     Ask whether words are synonyms." in listed
-
-
-def test_help_lists_its_options(command: Tacit) -> None:
-    """With an example, before those that every probe has."""
+def test_help_lists_it_and_its_options(command: Tacit) -> None:
+    """Its options with an example, before those that every probe has."""
+    assert "synonyms     Ask whether words are synonyms." in command("run", "--help").out
     told = command("run", "synonyms", "--help").out
     assert "Example: tacit run synonyms --pairs PAIRS --model gpt2" in told
     assert told.index("--pairs <path>") < told.index("--template <str>") < told.index("--model <")
@@ -76,7 +61,6 @@ def test_help_lists_its_options(command: Tacit) -> None:
 def test_it_runs_prints_compares_draws_and_is_reported(
     command: Tacit, pairs: Path, workplace: Path
 ) -> None:
-    """Two models in one command, then a report of both."""
     ran = command(
         *("run", "synonyms", "--pairs", pairs, "--model", "demo", "--model", DEMO_MASKED),
         *("--out", "runs", "--figures", "svg", "--tables"),
@@ -104,7 +88,10 @@ def test_it_runs_prints_compares_draws_and_is_reported(
 
 
 def test_figures_are_right(pairs: Path) -> None:
-    """Accuracy as counted by hand from the beliefs, paired difference as well."""
+    """Accuracy as counted by hand from the beliefs, paired difference as well.
+
+    A chart of questions has a mark for each, not only those of the other tables.
+    """
     runs = tacit.run("synonyms", model=["demo", DEMO_MASKED], pairs=str(pairs), progress=False)
     labels = [line.split("\t")[2] == "yes" for line in PAIRS.splitlines()[1:]]
     means = []
@@ -118,22 +105,21 @@ def test_figures_are_right(pairs: Path) -> None:
         assert run.summary["total"][0]["right"] == means[-1]
     assert runs.comparison is not None
     assert runs.comparison["difference"][0] == pytest.approx(means[1] - means[0])
-
-
-def test_a_figure_shows_questions_as_well(pairs: Path) -> None:
-    """A row for each, not only those of the other tables."""
-    run = tacit.run("synonyms", model="demo", pairs=str(pairs), progress=False)
+    run = runs["demo"]
     spec = declared_tables(base.probe("synonyms"))["questions"]
     shown = Shown({"demo": run.findings}, {}, HOUSE)
     chart = tacit.marks_by(spec, "right", "synonym")(shown)
     assert chart is not None
     held = [row for rows in chart.to_dict()["datasets"].values() for row in rows]
-    right = {row["synonym"]: row["value"] for row in held if "value" in row}
-    assert right == dict(run.questions.select("synonym", "right").iter_rows())
+    values = {row["synonym"]: row["value"] for row in held if "value" in row}
+    assert values == dict(run.questions.select("synonym", "right").iter_rows())
 
 
-def test_figures_of_the_class_are_added_to_those_by_group() -> None:
-    """Also in a class derived from it; one that is in the class alone is refused."""
+def test_what_a_class_declares_is_added_to_what_follows_from_its_results(pairs: Path) -> None:
+    """Figures, tables and headlines, also in a class derived from it.
+
+    A figure that is in the class alone is refused.
+    """
     kind = base.probe("synonyms")
     again = type("Again", (kind,), {"by": "word", "figures": ()})
     assert list(declared_figures(kind)) == ["right_by_label", "beliefs"]
@@ -141,16 +127,12 @@ def test_figures_of_the_class_are_added_to_those_by_group() -> None:
     drawn = tacit.figure("Words", "The words.")(lambda _: None)
     with pytest.raises(RequestError, match=r"figures = \(<lambda>,\)"):
         base.check_class(type("Drawn", (kind,), {"words": drawn}))
-
-
-def test_tables_and_headlines_of_the_class_are_added_to_those_of_the_results(pairs: Path) -> None:
-    """Also in a class derived from it."""
     columns = (tacit.Column("word", "word"), tacit.Column("n", "n", "count", of="right"))
     own = {
         "tables": (tacit.TableSpec("by_word", "By word", "", columns),),
         "headlines": (tacit.Headline("pairs", "of the first word", "by_word", "n"),),
     }
-    again = type("More", (type("Own", (base.probe("synonyms"),), own),), {"name": "more"})
+    again = type("More", (type("Own", (kind,), own),), {"name": "more"})
     run = tacit.run(again, model="demo", pairs=pairs, progress=False)
     assert run.tables["by_word"].rows() == [("big", 2), ("fast", 2), ("cat", 1), ("huge", 1)]
     assert {"more/accuracy", "more/pairs"} <= set(run.metrics)
@@ -187,10 +169,22 @@ def test_shares_have_the_verdict_of_all_probes(
 def test_findings_that_are_not_as_declared_are_refused(
     pairs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When they are made: a table, a column or a kind that is another."""
+    """When they are made: a table, a column or a kind that is another.
+
+    When they are read: those of another version, with what to do.
+    """
     kind = base.probe("synonyms")
     asked = {"model": "demo", "pairs": pairs, "progress": False}
-    found = tacit.run(kind, **asked).findings
+    found = tacit.run(kind, **asked, out="run").findings
+    table = Path("run/findings/by_label.parquet")
+    found.tables["by_label"].rename({"n": "m"}).write_parquet(table)
+    with pytest.raises(DataError, match=r"by_label\.parquet.*has changed since the run"):
+        tacit.load_run("run")
+    digests = json.loads(Path("run/manifest.json").read_text())["sha256"]
+    digests["findings"]["by_label"] = hashlib.sha256(table.read_bytes()).hexdigest()
+    manifests.change(Path("run/manifest.json"), sha256=digests)
+    with pytest.raises(DataError, match=r"the table by_label.*column m.*repeat the run"):
+        tacit.load_run("run")
     rows = found.tables["by_label"]
     for message, tables in {
         "the declared table by_label is missing": {"total": found.tables["total"]},
@@ -205,20 +199,6 @@ def test_findings_that_are_not_as_declared_are_refused(
         monkeypatch.setattr(kind, "measure", lambda *_, other=other: other)
         with pytest.raises(FindingsError, match=message):
             tacit.run(kind, **asked)
-
-
-def test_a_table_of_another_version_is_refused_when_it_is_read(pairs: Path) -> None:
-    """With the file and what to do."""
-    run = tacit.run("synonyms", model="demo", pairs=pairs, out="run", progress=False)
-    run.tables["by_label"].rename({"n": "m"}).write_parquet("run/findings/by_label.parquet")
-    with pytest.raises(DataError, match=r"by_label\.parquet.*has changed since the run"):
-        tacit.load_run("run")
-    digest = hashlib.sha256(Path("run/findings/by_label.parquet").read_bytes()).hexdigest()
-    digests = json.loads(Path("run/manifest.json").read_text())["sha256"]
-    digests["findings"]["by_label"] = digest
-    manifests.change(Path("run/manifest.json"), sha256=digests)
-    with pytest.raises(DataError, match=r"the table by_label.*column m.*repeat the run"):
-        tacit.load_run("run")
 
 
 def test_a_class_of_a_notebook_needs_no_entry_point_and_can_be_changed(
@@ -259,39 +239,17 @@ def test_a_probe_of_a_file_is_run_and_reported(
     assert tacit.load_run("run", probe=kind).probe == "mine"
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("", "must define one class derived from tacit.Probe; found none"),
-        ("import nothing_of_the_kind", "cannot be run: ModuleNotFoundError"),
-        ("x = 1\ny = (", "SyntaxError: '(' was never closed (mine.py, line 2)"),
-        (
-            "import tacit\nclass One(tacit.ShareProbe):\n    'One.'\n    name = 'one'",
-            "defines no ask, no judge, no key, no asks, no results, no Options",
-        ),
-        (
-            (
-                "import dataclasses, tacit\n@dataclasses.dataclass\n"
-                "class One(tacit.Probe):\n    'One.'\n    name = 'one'\n    headlins = ()\n"
-                "    requests = measure = lambda *_: {}"
-            ),
-            "did you mean headlines",
-        ),
-    ],
-)
-def test_a_file_that_is_no_probe_is_refused(
-    command: Tacit, workplace: Path, text: str, problem: str
-) -> None:
-    """With what is wrong; the file is run."""
-    (workplace / "mine.py").write_text(text, encoding="utf-8")
-    ran = command("run", "mine.py", "--model", "demo", "--out", "run")
-    assert ran.code == 2
-    assert problem in ran.err
+NOTHING = "import tacit\nclass One(tacit.ShareProbe):\n    'One.'\n    name = 'one'"
 
 
 @pytest.mark.parametrize(
     ("line", "other", "problem"),
     [
+        (..., "", "must define one class derived from tacit.Probe; found none"),
+        (..., "import nothing_of_the_kind", "cannot be run: ModuleNotFoundError"),
+        (..., "x = 1\ny = (", "SyntaxError: '(' was never closed (mine.py, line 2)"),
+        (..., NOTHING, "defines no ask, no judge, no key, no asks, no results, no Options"),
+        ("figures = (", "headlins = (", "did you mean headlines"),
         ("cluster, unit", "clusters, unit", "did you mean cluster"),
         ("def judge(", "def judges(", "defines no judge"),
         ('"label", "word", "pair"', '"lable", "word", "pair"', "has no column lable"),
@@ -301,42 +259,33 @@ def test_a_file_that_is_no_probe_is_refused(
         ('name = "synonyms"', 'name = "my probe"', "use letters"),
     ],
 )
-def test_a_wrong_line_of_a_probe_is_named(
-    command: Tacit, pairs: Path, line: str, other: str, problem: str
+def test_a_wrong_file_or_a_wrong_line_of_a_probe_is_named(
+    command: Tacit, pairs: Path, line: str | EllipsisType, other: str, problem: str
 ) -> None:
-    """Before the model is asked, if the class says so."""
-    text = (PLUGINS / "synonyms.py").read_text(encoding="utf-8")
-    assert line in text
-    pairs.with_name("mine.py").write_text(
-        text.replace(line, other).replace('name = "synonyms"', 'name = "mine"'),
-        encoding="utf-8",
-    )
+    text = other
+    if isinstance(line, str):
+        text = (PLUGINS / "synonyms.py").read_text(encoding="utf-8")
+        assert line in text
+        text = text.replace(line, other).replace('name = "synonyms"', 'name = "mine"')
+    pairs.with_name("mine.py").write_text(text, encoding="utf-8")
     ran = command("run", "mine.py", "--pairs", pairs, "--model", "demo", "--out", "run")
     assert ran.code in {1, 2}
     assert problem in ran.err
 
 
-def test_an_empty_cell_is_refused_or_told(command: Tacit, pairs: Path) -> None:
-    """A key is needed; any other value may be missing, and the run says so."""
-    given = ("run", "synonyms", "--pairs", pairs, "--model", "demo", "--no-report")
-    pairs.write_text(PAIRS + "wet\t\tyes\n", encoding="utf-8")
-    assert "the column synonym of synonyms has an empty cell" in command(*given, "--out", "a").err
-
-
-def test_a_row_that_occurs_twice_is_named(command: Tacit, pairs: Path) -> None:
-    """By its rows and its key."""
-    pairs.write_text(PAIRS + "fast\tquick\tno\n", encoding="utf-8")
-    ran = command("run", "synonyms", "--pairs", pairs, "--model", "demo", "--out", "a")
-    assert "the rows 3, 7 of the requests 'belief'" in ran.err
-    assert "(word 'fast', synonym 'quick')" in ran.err
-
-
-def test_a_template_keeps_its_placeholders(pairs: Path) -> None:
-    """From Python as from the command line."""
+def test_what_cannot_be_asked_is_refused(pairs: Path) -> None:
+    """A row that occurs twice, or whose key is not whole; a template without its placeholders."""
     asked = {"model": "demo", "pairs": pairs, "progress": False}
     for text, problem in (("Yes?", "lacks the placeholder {word}"), ("{x}", "unknown")):
         with pytest.raises(RequestError, match=problem):
             tacit.run("synonyms", template=text, **asked)
+    for row, problem in (
+        ("wet\t\tyes\n", "the column synonym of synonyms has an empty cell"),
+        ("fast\tquick\tno\n", r"the rows 3, 7 of .* \(word 'fast', synonym 'quick'\)"),
+    ):
+        pairs.write_text(PAIRS + row, encoding="utf-8")
+        with pytest.raises(RequestError, match=problem):
+            tacit.run("synonyms", **asked)
 
 
 def test_a_model_is_given_as_an_object(pairs: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from hypothesis import strategies as st
 
 from tacit.errors import DataError, RequestError, WorkError
 from tacit.files import publish
+from tacit.outputs import Kind, check_outputs, table_with
 from tacit.tables import (
+    SUFFIXES,
     line_of_row,
     read_json_lines,
     read_table,
@@ -38,30 +41,28 @@ def write(folder: Path, name: str, content: str | bytes) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("suffix", "text"),
-    [
-        (".tsv", "subject\tp_true\tbelieved\tn\ntrunk\t0.25\tFalse\t1\n\t\t\t2\n"),
-        (".csv", "subject,p_true,believed,n\ntrunk,0.25,False,1\n,,,2\n"),
-        (
-            ".jsonl",
-            """{"subject":"trunk","p_true":0.25,"believed":false,"n":1}
-{"subject":null,"p_true":null,"believed":null,"n":2}
-""",
-        ),
-    ],
-)
-def test_a_table_is_written_as_people_read_it(tmp_path: Path, suffix: str, text: str) -> None:
-    """Truth values are True and False in TSV and CSV, and a missing value is an empty cell."""
-    write_table(TABLE, tmp_path / f"t{suffix}")
-    assert (tmp_path / f"t{suffix}").read_text() == text
+def test_a_table_is_written_as_people_read_it(tmp_path: Path) -> None:
+    """Truth values are True and False in TSV and CSV, and a missing value is an empty cell.
 
-
-@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
-def test_typed_formats_keep_types(tmp_path: Path, suffix: str) -> None:
-    """JSONL and Parquet give back numbers, truth values and missing values as they were."""
-    write_table(TABLE, tmp_path / f"t{suffix}")
-    assert read_table(tmp_path / f"t{suffix}").equals(TABLE)
+    JSONL and Parquet give back numbers, truth values and missing values as they were. Missing
+    folders are made, and what is written can be read by everyone.
+    """
+    folder = tmp_path / "a" / "b"
+    csv = "subject,p_true,believed,n\ntrunk,0.25,False,1\n,,,2\n"
+    texts = {".csv": csv, ".tsv": csv.replace(",", "\t")}
+    for suffix in (".csv", ".tsv", ".jsonl", ".parquet"):
+        path = folder / f"t{suffix}"
+        write_table(TABLE, path)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o644
+        if suffix in texts:
+            assert path.read_text() == texts[suffix]
+        else:
+            assert read_table(path).equals(TABLE)
+    assert (folder / "t.jsonl").read_text().splitlines() == [
+        '{"subject":"trunk","p_true":0.25,"believed":false,"n":1}',
+        '{"subject":null,"p_true":null,"believed":null,"n":2}',
+    ]
+    assert len([*folder.iterdir()]) == 4
 
 
 @same_folder
@@ -92,6 +93,7 @@ def test_no_table_is_written_when_one_cannot_be(tmp_path: Path) -> None:
         ("t.csv", 'a,b\n1,2\n"x,2\n3,4\n', ", line 3: is malformed"),
         ("t.tsv", "a\ta\n", ", line 1: names the column a twice"),
         ("t.tsv", "a\tc\n1\t2\n", ", line 1: has no column b; expected a, b, found a, c"),
+        ("t.csv", "z\n1\n", ", line 1: has no column a, b; expected a, b, found z"),
         ("t.tsv", "", ": is empty; expected a header line"),
         ("t.tsv", b"a\tb\n\xe4\t1\n", ", line 2: is not UTF-8 text"),
         ("t.jsonl", '{"a": 1, "b": 2}\n{"a": 1,\n', ", line 2: is not JSON"),
@@ -121,6 +123,7 @@ def test_a_malformed_table_is_named_by_file_and_line(
     with pytest.raises(DataError) as caught:
         read_table(path, ["a", "b"])
     assert str(caught.value).startswith(f"{path}{problem}")
+    assert "separated" not in str(caught.value)
 
 
 def test_whole_and_other_numbers_of_a_column_may_be_mixed(tmp_path: Path) -> None:
@@ -146,25 +149,23 @@ def test_a_parquet_file_is_no_pattern(tmp_path: Path) -> None:
     assert read_table(tmp_path / "x[1].parquet")["a"].to_list() == ["x[1]"]
 
 
-def test_a_name_that_no_file_can_have_is_an_error(tmp_path: Path) -> None:
-    """A path of thousands of letters is refused like any other wrong file, and not shown whole."""
-    for read in (read_table, read_json_lines):
-        with pytest.raises(DataError, match="cannot be used as a file's path") as caught:
-            read(tmp_path / f"{'x' * 5000}.jsonl")
-        assert len(str(caught.value)) < 400
-
-
-def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
-    """A path with nothing there, or with a folder there, is no file."""
-    (tmp_path / "folder.tsv").mkdir()
-    for name, problem in (
-        ("missing.tsv", "there is no such file"),
-        ("folder.tsv", "is a folder; expected a file"),
-    ):
-        with pytest.raises(DataError, match=problem):
-            read_table(tmp_path / name)
-    with pytest.raises(DataError, match="there is no such file"):
-        read_json_lines(tmp_path / "missing.jsonl")
+@pytest.mark.parametrize("read", [read_table, read_json_lines])
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("x" * 5000 + ".jsonl", "cannot be used as a file's path"),
+        ("missing.jsonl", "there is no such file"),
+        ("folder.jsonl", "is a folder; expected a file"),
+    ],
+)
+def test_what_is_no_file_is_an_error(
+    tmp_path: Path, read: Callable[[Path], object], name: str, problem: str
+) -> None:
+    """A path of thousands of letters is not shown whole."""
+    (tmp_path / "folder.jsonl").mkdir()
+    with pytest.raises(DataError, match=problem) as caught:
+        read(tmp_path / name)
+    assert len(str(caught.value)) < 400
 
 
 @pytest.mark.parametrize(
@@ -188,7 +189,10 @@ def test_json_lines_come_with_their_numbers(tmp_path: Path) -> None:
 
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
-    """When writing fails the file that was there stays, and nothing is left beside it."""
+    """When writing fails the file that was there stays, and nothing is left beside it.
+
+    A path below a file, or one that is a folder, cannot be written.
+    """
     path = write(tmp_path, "t.tsv", "old")
 
     def fail(file: Path) -> None:
@@ -198,24 +202,11 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
     with pytest.raises(WorkError, match=r"t\.tsv: cannot be written: .*No space left"):
         publish(path, fail)
     assert [(entry.name, entry.read_text()) for entry in tmp_path.iterdir()] == [("t.tsv", "old")]
-
-
-def test_folders_are_made_and_files_are_readable_by_others(tmp_path: Path) -> None:
-    """Missing folders are made, and what is published can be read by everyone."""
-    path = tmp_path / "a" / "b" / "t.tsv"
-    write_table(TABLE, path)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o644
-    assert [entry.name for entry in path.parent.iterdir()] == ["t.tsv"]
-
-
-def test_a_place_that_is_no_folder_is_an_error(tmp_path: Path) -> None:
-    """A path below a file, or one that is a folder, cannot be written."""
-    write(tmp_path, "file", "")
     (tmp_path / "folder.tsv").mkdir()
-    for path in (tmp_path / "file" / "t.tsv", tmp_path / "folder.tsv"):
+    for other in (path / "t.tsv", tmp_path / "folder.tsv"):
         with pytest.raises(WorkError, match="cannot be written"):
-            write_table(TABLE, path)
-    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["file", "folder.tsv"]
+            write_table(TABLE, other)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["folder.tsv", "t.tsv"]
 
 
 @pytest.mark.parametrize(
@@ -244,15 +235,6 @@ def test_texts_in_a_dictionary_are_texts(tmp_path: Path) -> None:
     assert read_table(tmp_path / "arrow.parquet").equals(plain)
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
-def test_a_table_of_one_column_says_nothing_of_separators(tmp_path: Path, suffix: str) -> None:
-    """Nothing separates its columns."""
-    path = tmp_path / f"a{suffix}"
-    path.write_text("z\n1\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"has no column x, y; expected x, y, found z$"):
-        read_table(path, ("x", "y"))
-
-
 TEXTS = pl.Series("a", ["x", "y", None, "x"])
 
 
@@ -276,26 +258,106 @@ def test_a_data_frame_is_a_table(frame: Any) -> None:  # noqa: ANN401
     assert recorded_path(again) == recorded_path(table_path(frame)) == again.name
 
 
-def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
-    """With Tacit's errors, which name no temporary file."""
+def test_what_is_no_table_is_refused(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """With Tacit's errors, which name no temporary file, nor does a notice."""
     for wrong in (pd.Series(["a"]), TEXTS, 3, None):
         with pytest.raises(RequestError, match="is not a table; expected a data frame"):
             read_table(wrong)
-    for lazy in (pl.LazyFrame([TEXTS]).select("zz"), pl.scan_csv(tmp_path / "none.csv")):
+    for no_table in (
+        pl.LazyFrame([TEXTS]).select("zz"),
+        pl.scan_csv(tmp_path / "none.csv"),
+        pd.DataFrame({"a": [1, "x", object()]}),
+    ):
         with pytest.raises(DataError, match="the data frame cannot be used as a table"):
-            read_table(lazy)
+            read_table(no_table)
     for frame in (pl.DataFrame([TEXTS]), pd.DataFrame({"a": ["x"]})):
         with pytest.raises(DataError, match=r"^the data frame: has no column b"):
             read_table(frame, ["b"])
-
-
-def test_the_notice_on_a_data_frame_names_no_file(caplog: pytest.LogCaptureFixture) -> None:
-    """It is temporary."""
     read_table(pl.DataFrame({"": ["x"], "a": ["y"]}))
     assert caplog.messages == ["the data frame: columns without a name are ignored: column 1"]
 
 
-def test_a_frame_of_objects_is_refused() -> None:
-    """What has no column type is no table."""
-    with pytest.raises(DataError, match="the data frame cannot be used as a table"):
-        read_table(pd.DataFrame({"a": [1, "x", object()]}))
+COUNTS = table_with("a table of counts", "name", "count")
+
+
+@pytest.mark.parametrize(
+    ("outputs", "problem"),
+    [
+        (["a.tsv", "./a.tsv"], "is given for two results"),
+        (["a.tsv", "link.tsv"], "is given for two results"),
+        (["b.csv", "folder/../in.tsv"], "is an input file"),
+        (["b.csv", "folder.tsv"], "is a folder"),
+        (["b.csv", "b.txt"], "has the unsupported suffix '.txt'"),
+        (["in.tsv/b.tsv"], "cannot be used as a file's path: Not a directory"),
+        (["x" * 5000 + ".tsv"], r"xxx\.\.\.: cannot be used as a file's path"),
+    ],
+)
+@pytest.mark.parametrize("force", [False, True])
+def test_outputs_are_files_of_their_own(
+    tmp_path: Path, outputs: list[str], problem: str, *, force: bool
+) -> None:
+    """An output that is a folder, an input, or another output is refused, links followed."""
+    (tmp_path / "in.tsv").write_text("a")
+    (tmp_path / "folder.tsv").mkdir()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link.tsv").symlink_to(tmp_path / "a.tsv")
+    with pytest.raises(RequestError, match=problem):
+        check_outputs(
+            [tmp_path / "in.tsv"], [(tmp_path / name, COUNTS) for name in outputs], force=force
+        )
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_table_of_the_same_kind_is_overwritten(tmp_path: Path, suffix: str) -> None:
+    """In each format, with further columns or without; and what is empty, as nothing is lost.
+
+    Outputs that differ from one another and from the input are no error, nor is None.
+    """
+    path, empty = tmp_path / f"counts{suffix}", tmp_path / "new.jsonl"
+    write_table(pl.DataFrame({"more": ["x"], "count": [1], "name": ["a"]}), path)
+    empty.touch()
+    outputs = [(path, COUNTS), (empty, COUNTS), (tmp_path / "a.csv", COUNTS), (None, COUNTS)]
+    check_outputs([tmp_path / "in.tsv"], outputs)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("columns", [("name", "number"), ("count",), ("Name", "Count")])
+def test_a_table_of_another_kind_is_not(
+    tmp_path: Path, suffix: str, columns: tuple[str, ...]
+) -> None:
+    path = tmp_path / f"mine{suffix}"
+    write_table(pl.DataFrame({name: [1] for name in columns}), path)
+    problem = rf"mine{suffix} exists and is not a table of counts: .* with --force"
+    with pytest.raises(RequestError, match=problem) as raised:
+        check_outputs([], [(path, COUNTS)])
+    assert raised.value.exit_code == 2
+    check_outputs([], [(path, COUNTS)], force=True)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"notes", b"[1]\n", b'"', b"\n"])
+def test_what_is_no_table_is_not_overwritten(tmp_path: Path, suffix: str, content: bytes) -> None:
+    path = tmp_path / f"mine{suffix}"
+    path.write_bytes(content)
+    with pytest.raises(RequestError, match="exists and is not"):
+        check_outputs([], [(path, COUNTS)])
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl"])
+def test_the_header_of_a_file_is_bounded(
+    tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A huge file of one line is no table, and is not read whole."""
+    path = tmp_path / f"huge{suffix}"
+    path.write_text("x" * (1 << 21))
+    monkeypatch.setattr("tacit.outputs.columns_of", lambda _: ["name", "count"])
+    with pytest.raises(RequestError, match="exists and is not"):
+        check_outputs([], [(path, COUNTS)])
+
+
+def test_what_is_no_regular_file_is_refused(tmp_path: Path) -> None:
+    """A device would be replaced by a file of its name."""
+    link = tmp_path / "null"
+    link.symlink_to("/dev/null")
+    with pytest.raises(RequestError, match="is not a regular file"):
+        check_outputs([], [(link, Kind("a page", lambda _: True))], force=True)

@@ -6,7 +6,7 @@ import pytest
 
 from tacit.cli.run import print_tables
 from tacit.runs.run import Run
-from tests.probes.assumptions.small_run import small_run
+from tests.probes.assumptions.made_up import small_run
 
 
 @pytest.mark.parametrize("wording", [None, "sentence"])

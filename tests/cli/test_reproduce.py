@@ -13,7 +13,7 @@ from tacit.probes.assumptions.published import published_table
 from tacit.runs.folder import RunFolder
 from tacit.sources.drawings import demo_drawings
 from tests.cli.conftest import Tacit
-from tests.probes.assumptions.small_run import small_run
+from tests.probes.assumptions.made_up import small_run
 
 DEMO = demo_drawings()
 METHOD = "log-probabilities of whole answers"

@@ -32,7 +32,6 @@ def printed(monkeypatch: pytest.MonkeyPatch) -> Any:  # noqa: ANN401 - a functio
 
 
 def ours(**more: Any) -> dict[str, Any]:  # noqa: ANN401 - entries of a block
-    """A block of values by kind."""
     where = {"kind": "{row}", "when": 1}
     block = {"table": "1", "levels": ["row"], "from": "found", "where": where, "take": "share"}
     return {**block, **more}
@@ -48,21 +47,12 @@ def test_ours_are_taken_from_the_row_that_is_named(printed: Any) -> None:  # noq
     assert beside(printed_values("x"), {})["ours"].to_list() == [None] * 3
 
 
-@pytest.mark.parametrize(
-    ("how", "take", "value"),
-    [
-        ("number", "share", 0.25),
-        ("percent", "share", 25.0),
-        ("exp", "logprob", 0.5),
-        ("believed", "share", 0),
-        ("rows", "share", 2),
-        ("distinct", "share", 2),
-        ("most", "share", 0.5),
-    ],
-)
-def test_numbers_are_made_as_a_block_says(printed: Any, how: str, take: str, value: float) -> None:  # noqa: ANN401
-    printed(ours(values={"a": 1}, where={"kind": "{row}"}, take=take) | {"as": how})
-    assert beside(printed_values("x"), {"found": FOUND})["ours"][0] == pytest.approx(value)
+def test_numbers_are_made_as_a_block_says(printed: Any) -> None:  # noqa: ANN401
+    shares = {"number": 0.25, "percent": 25.0, "believed": 0, "rows": 2, "distinct": 2, "most": 0.5}
+    for how, value in {**shares, "exp": 0.5}.items():
+        take = "logprob" if how == "exp" else "share"
+        printed(ours(values={"a": 1}, where={"kind": "{row}"}, take=take) | {"as": how})
+        assert beside(printed_values("x"), {"found": FOUND})["ours"][0] == pytest.approx(value)
 
 
 def test_a_range_has_no_difference_within_it(printed: Any) -> None:  # noqa: ANN401
@@ -75,7 +65,6 @@ def test_a_range_has_no_difference_within_it(printed: Any) -> None:  # noqa: ANN
 
 
 def test_counts_of_a_whole_are_per_cent(printed: Any) -> None:  # noqa: ANN401
-    """Rounded as ours are."""
     printed(ours(values={"a": 100}, of=300) | {"as": "percent"})
     row = beside(printed_values("x"), {"found": FOUND}).row(0, named=True)
     assert (row["published"], row["ours"], row["difference"]) == (33.33, 25.0, -8.33)

@@ -37,7 +37,6 @@ def test_the_first_that_holds(
     control: str | None,
     expected: str,
 ) -> None:
-    """Each rule is reached only if no earlier rule holds."""
     found = verdict(
         TopAnswer("true", share, 100),
         clusters,
@@ -49,9 +48,5 @@ def test_the_first_that_holds(
     )
     assert found.name == expected
     assert found.shows_something == (expected in {"weak", "clear"})
-
-
-def test_the_most_frequent_answer_and_its_share() -> None:
-    """Nothing is invented if nothing was answered."""
     assert TopAnswer.of(["no", "yes", "yes"]) == TopAnswer("yes", 2 / 3, 3)
     assert TopAnswer.of([]) is None

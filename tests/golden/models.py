@@ -20,7 +20,6 @@ SERVER = "http://golden.example/v1"
 
 
 def share(*parts: object) -> float:
-    """A number between 0 and 1 that depends on all parts."""
     digest = hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()
     return int.from_bytes(digest[:6]) / 2**48
 

@@ -1,63 +1,194 @@
-"""Records digests: ``python -m tests.golden.record``.
+"""Digests of what representative runs of all probes find: ``python -m tests.golden.record``.
 
-Without arguments it writes ``digests.json`` anew. A deliberate change of a finding, of a name or of
-an input is the only reason for that; the changelog says which.
-
-With ``--demo FILE`` it runs the same cases on the demo's models. Their log-probabilities depend on
-the processor, so these digests are compared on one machine alone: record them before a change and
-after it.
+It writes ``digests.json`` anew. A deliberate change of a finding, of a name or of an input is the
+only reason for that; the changelog says which.
 """
 
 from __future__ import annotations
 
-import argparse
+import hashlib
 import json
 import os
+import sys
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
+import polars as pl
 import pytest
 
-from tacit.sources.demo import THINGS
-from tests.golden.models import install
-from tests.golden.runs import Digests, Inputs, cases, cases_of_replies, digests
+from tacit.cli import main
+from tacit.sources.demo import FACTS, NORMS, QUESTIONS, THINGS
+from tests.golden.models import SERVER, install, share
 
 FILE = Path(__file__).with_name("digests.json")
+Digests = dict[str, dict[str, str]]
+"""Of each table, and of each JSON object that was printed, the digest of each column or key."""
+
+VOTES = ("--model", SERVER, "--api", "chat", "--samples", "5", "--yes")
+ONE = ("--model", "golden-a")
+PARTS = ("run", "parts", "--drawings", str(THINGS), "--limit")
+CONSISTENCY = ("run", "consistency", "--questions", str(QUESTIONS), "--kb", "golden.kb")
+ASSUMPTIONS = ("run", "assumptions", "--norms", str(NORMS), "--orders")
+
+# What differs from one time to the next, or says where files are.
+_PRIVATE = {"out", "seconds", "file", "path"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command whose results are digested; they are in ``out``, or all are printed."""
+
+    name: str  # in digests.json
+    arguments: tuple[str, ...]
+    out: str | None = None
+
+
+def _run(name: str, *arguments: str) -> Case:
+    return Case(name, (*arguments, "--out", name, "--json"), name)
+
+
+def cases() -> list[Case]:
+    """All cases: of each probe one model, two that are compared, and sampled replies."""
+    two, masked = (*ONE, "--model", "golden-b"), ("--model", "golden-masked")
+    parrot = ("reproduce", "parrot", "--drawings", str(THINGS), "--json")
+    single = ("--answering", "single", "--meta", "1", "--pair", "Yes/No", "--anchors", "verify")
+    question = "Where does a dog sleep?"
+    return [
+        _run("parts", *PARTS, "120", *ONE),
+        _run("parts-two", *PARTS, "120", *two),
+        _run("parts-beliefs", *PARTS, "120", "--beliefs", "beliefs.tsv"),
+        _run("consistency", *CONSISTENCY, *ONE, "--anchors", "choice,verify"),
+        _run("consistency-two", *CONSISTENCY, *two, "--answering", "count"),
+        _run(
+            "consistency-calibrated",
+            *CONSISTENCY,
+            *(*ONE, "--answering", "calibrated", "--length", "2", "--cap", "10"),
+        ),
+        _run("assumptions", *ASSUMPTIONS, "all", "--limit", "8", *masked),
+        _run("assumptions-two", *ASSUMPTIONS, "main", *ONE, *masked),
+        Case("check", ("check", "beliefs.tsv", "--json")),
+        Case(
+            "repair", ("repair", "beliefs.tsv", "--out", "repaired.tsv", "--json"), "repaired.tsv"
+        ),
+        Case("reproduce-parrot", parrot),
+        Case("reproduce-parrot-beliefs", (*parrot, "--beliefs", "beliefs.tsv")),
+        Case("reproduce-consistency", ("reproduce", *CONSISTENCY[1:], "--json")),
+        Case("reproduce-sta", ("reproduce", "sta", "assumptions", "--json")),
+        Case("kb-facts", ("kb", "facts", "golden.kb", question, "kennel", "tree", "--json")),
+        Case("show-anchor", ("show", "anchor", "consistency", "{anchor}", "--json")),
+        _run("parts-votes", *PARTS, "40", *VOTES),
+        _run("consistency-votes", *CONSISTENCY, "--limit", "30", *single, *VOTES),
+    ]
 
 
 def recorded(folder: Path) -> dict[str, Digests]:
     """The digests of all cases, run in an empty folder on models that are alike everywhere."""
     with pytest.MonkeyPatch.context() as patch:
-        _enter(patch, folder)
+        patch.chdir(folder)
+        patch.delenv("TACIT_STORE", raising=False)
         install(patch)
-        return digests(Inputs(), [*cases(Inputs()), *cases_of_replies(Inputs())])
+        _prepare()
+        return {case.name: digest(case) for case in cases()}
 
 
-def recorded_of_demo(folder: Path, drawings: Path) -> dict[str, Digests]:
-    of = Inputs("demo", "demo-masked", "demo-masked", drawings)
-    with pytest.MonkeyPatch.context() as patch:
-        _enter(patch, folder)
-        return digests(of, cases(of))
+def digest(case: Case) -> Digests:
+    """The digests of one case's tables and of what it prints."""
+    arguments = [one.format(anchor=_anchor()) if "{" in one else one for one in case.arguments]
+    printed = json.loads(_tacit(arguments))
+    found = {"printed": _of_json(printed)}
+    place = Path(case.out) if case.out else None
+    if place is None:
+        return found
+    files = [place] if place.is_file() else sorted(place.rglob("*.parquet"))
+    for file in files:
+        if "blocks" not in file.name:
+            name = file.relative_to(place).as_posix() if place.is_dir() else file.name
+            found[name.removesuffix(".parquet")] = _of_table(file)
+    return found
 
 
-def _enter(patch: pytest.MonkeyPatch, folder: Path) -> None:
-    patch.chdir(folder)
-    patch.delenv("TACIT_STORE", raising=False)
+def _prepare() -> None:
+    """The knowledge base, and beliefs that are drawn, for statements about the demo's things."""
+    _tacit(["kb", "import", str(FACTS), "--out", "golden.kb"])
+    _tacit([*PARTS, "120", *ONE, "--out", "prepared"])
+    asked = pl.read_parquet("prepared/questions.parquet")
+    rows = asked.select("thing", "subject", "relation", "object").unique(maintain_order=True)
+    drawn = [round(share("beliefs", *row), 6) for row in rows.iter_rows()]
+    rows.with_columns(pl.Series("p_true", drawn)).write_csv("beliefs.tsv", separator="\t")
 
 
-def _main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--demo", type=Path, metavar="FILE", help="record the demo's models here")
-    parser.add_argument("--drawings", type=Path, default=THINGS, help="a folder of drawings")
-    given = parser.parse_args()
-    os.environ["HF_HUB_OFFLINE"] = "1"
-    drawings = given.drawings.resolve()
-    with TemporaryDirectory() as folder:
-        place = Path(folder)
-        found = recorded_of_demo(place, drawings) if given.demo else recorded(place)
-    text = json.dumps(found, indent=1, sort_keys=True) + "\n"
-    (given.demo or FILE).write_text(text, encoding="utf-8")
+def _anchor() -> str:
+    anchors = pl.read_parquet("consistency/findings/anchors.parquet")
+    return str(anchors.sort("facts", "anchor", descending=True)["anchor"][0])
+
+
+def _tacit(arguments: Sequence[str]) -> str:
+    before, printed = sys.argv, StringIO()
+    sys.argv = ["tacit", *arguments, *(["--no-report"] if arguments[0] == "run" else [])]
+    try:
+        with redirect_stdout(printed):
+            main()
+    except SystemExit as stopped:
+        if stopped.code not in {0, None}:
+            raise AssertionError(f"tacit {' '.join(arguments)} ended with {stopped.code}") from None
+    finally:
+        sys.argv = before
+    return printed.getvalue()
+
+
+def _of_table(file: Path) -> dict[str, str]:
+    """The digest of each column: its type and its values in their order."""
+    read = pl.read_parquet if file.suffix == ".parquet" else _read_text
+    return {column.name: _sha256(str(column.dtype), column.to_list()) for column in read(file)}
+
+
+def _read_text(file: Path) -> pl.DataFrame:
+    return pl.read_csv(file, separator="\t", infer_schema=False)
+
+
+def _of_json(printed: Any) -> dict[str, str]:  # noqa: ANN401 - any JSON
+    """The digest of each key of an object; of a list of runs, of each key of each run."""
+    if isinstance(printed, list):
+        columns = {key for row in printed for key in row}
+        return {key: _sha256([row.get(key) for row in printed]) for key in sorted(columns)}
+    found: dict[str, str] = {}
+    for key, value in printed.items():
+        if key == "runs":
+            for at, run in enumerate(value):
+                # The wording of a block may change; its figures are among the other entries.
+                found |= {
+                    f"runs[{at}].{name}": sha
+                    for name, sha in _of_json(run).items()
+                    if name != "block"
+                }
+        elif key not in _PRIVATE:
+            found[key] = _sha256(value)
+    return found
+
+
+def _sha256(*content: object) -> str:
+    text = json.dumps(_rounded(content), sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _rounded(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    """To ten significant digits: processors differ in the last bits of a logarithm."""
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    if isinstance(value, list | tuple):
+        return [_rounded(each) for each in value]
+    if isinstance(value, dict):
+        return {key: _rounded(each) for key, each in value.items() if key not in _PRIVATE}
+    return value
 
 
 if __name__ == "__main__":
-    _main()
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    with TemporaryDirectory() as made:
+        text = json.dumps(recorded(Path(made)), indent=1, sort_keys=True)
+    FILE.write_text(text + "\n", encoding="utf-8")

@@ -22,7 +22,10 @@ HOSTILE = "\x1b]0;title\x07\x1b[2J\x9b31m\r\u202egpj\u2066\x08\x7f\u2028"
 
 @given(st.text(st.characters()))
 def test_what_is_shown_steers_no_terminal(text: str) -> None:
-    """No control character but tab and line feed is left, and nothing that turns text round."""
+    """No control character but tab and line feed is left, and nothing that turns text round.
+
+    Whoever reads JSON from standard output gets the text itself.
+    """
     shown = visible(text)
     shown.encode()
     kinds = {unicodedata.category(each) for each in shown if each not in "\t\n"}
@@ -30,12 +33,8 @@ def test_what_is_shown_steers_no_terminal(text: str) -> None:
     turning = {"RLO", "LRO", "RLE", "LRE", "PDF", "RLI", "LRI", "FSI", "PDI"}
     assert not {unicodedata.bidirectional(each) for each in shown} & turning
     assert visible(shown) == shown
-
-
-@given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_json_says_the_same(text: str) -> None:
-    """Whoever reads JSON from standard output gets the text itself."""
-    assert json.loads(visible(json.dumps(text, ensure_ascii=False))) == text
+    if "Cs" not in map(unicodedata.category, text):
+        assert json.loads(visible(json.dumps(text, ensure_ascii=False))) == text
 
 
 def test_ordinary_text_stays_as_it_is() -> None:
@@ -141,7 +140,6 @@ def test_a_stream_that_nobody_reads_changes_no_exit_code(
 
 
 def test_a_name_of_256_characters_is_refused(workplace: Path, tacit: Tacit) -> None:
-    """By every command that writes."""
     (workplace / "b.csv").write_text("subject,relation,object,p_true\nroof,above,wall,0.9\n")
     shared = ("--model", "demo", "--drawings", demo_drawings())
     for command in (("repair", "b.csv"), ("run", "parts", *shared), ("report", "r"), ("demo",)):

@@ -19,10 +19,12 @@ from tacit.findings.findings import Findings
 from tacit.models.fake import FakeModel
 from tacit.requests import Prompt
 from tacit.runs.folder import RunFolder
+from tacit.runs.reading import read_runs
+from tacit.runs.run import Run
 from tacit.sources.drawings import Drawing
 from tacit.sources.questions import Anchor
 from tests.in_order import answers_of
-from tests.probes.assumptions.small_run import small_run
+from tests.probes.assumptions.made_up import small_run
 from tests.probes.consistency.asking_by_hand import Case, Fact, probe_of
 from tests.probes.parts import measured as parts
 
@@ -56,7 +58,6 @@ def says(name: str) -> FakeModel:
 
 
 def written(folder: Path, probe: Any, name: str, more: Mapping[str, Any]) -> Path:  # noqa: ANN401 - any probe
-    """The folder of a finished run."""
     model = says(name)
     request = {"preset": "plain", **more.get("request", {}), "model": name}
     run = RunFolder(folder, request)
@@ -77,10 +78,7 @@ def consistency_run(folder: Path, name: str = "ada", n: int = 12) -> Path:
     cases = [
         Case(
             Anchor(str(i), f"Where is the {concept}?", ("attic", "cellar", "lake"), i % 3, concept),
-            (
-                Fact(concept, "IsA", "object", "no object"),
-                Fact(concept, "HasA", "part", "no part"),
-            ),
+            (Fact(concept, "IsA", "object", "no object"), Fact(concept, "HasA", "part", "no part")),
         )
         for i, concept in enumerate([EVIL, *(f"thing{i}" for i in range(n - 1))])
     ]
@@ -108,12 +106,9 @@ class Elements(HTMLParser):
 
 @dataclass(frozen=True)
 class Page:
-    """A report as its script sees it."""
-
     html: str
 
     def blob(self, name: str) -> Any:  # noqa: ANN401 - JSON
-        """What the page unpacks under a name."""
         found = re.search(f'<script type="text/plain" id="data-{name}">([^<]*)</script>', self.html)
         assert found is not None
         return json.loads(gzip.decompress(base64.b64decode(found[1])))
@@ -125,13 +120,23 @@ class Page:
 
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the runs of two models with each probe."""
     folder = tmp_path_factory.mktemp("runs")
     for name in ("ada", "bea"):
         parts_run(folder / f"parts-{name}", name)
         consistency_run(folder / f"consistency-{name}", name)
         assumptions_run(folder / f"assumptions-{name}", name)
     return folder
+
+
+@pytest.fixture(scope="session")
+def all_runs(runs: Path) -> Sequence[Run]:
+    return read_runs([runs])
+
+
+@pytest.fixture(scope="session")
+def one_of(all_runs: Sequence[Run]) -> dict[str, Run]:
+    """The first model's run of each probe."""
+    return {run.probe: run for run in reversed(all_runs)}
 
 
 @pytest.fixture(scope="session")

@@ -76,7 +76,6 @@ class Visit:
             self.wrong.append(f"asked for {address}")
 
     def tab(self, name: str) -> None:
-        """Opens a tab by its link."""
         self.page.locator(f"a[href='#{name.partition('-')[0]}']").first.click()
         self.page.locator(f"a[href='#{name}']").first.click()
 
@@ -95,7 +94,6 @@ class Visit:
         raise AssertionError(f"never so: {function}")
 
     def column(self, table: str, heading: str) -> list[str]:
-        """The cells of a table's column, as they are shown."""
         place = f'[data-table="{table}"]'
         headings = self.page.locator(f"{place} thead th").all_inner_texts()
         at = [text.strip() for text in headings].index(heading)
@@ -149,8 +147,11 @@ def test_a_name_that_is_a_script_does_not_run(visit: Visit) -> None:
     )
 
 
-def test_filter_leaves_what_fits(visit: Visit) -> None:
-    """A relation that is chosen leaves its rows; reset undoes."""
+def test_filters_leave_what_fits(visit: Visit) -> None:
+    """A relation that is chosen, or words that are typed, leave their rows; reset undoes.
+
+    A table without a row says so.
+    """
     visit.tab("parts-answers")
     form = visit.page.locator("#parts-answers .filters")
     rows = "[data-table=parts-0-statements] tbody tr"
@@ -161,14 +162,9 @@ def test_filter_leaves_what_fits(visit: Visit) -> None:
     assert "relation: above" in form.locator("output").inner_text()
     form.locator("button[type=reset]").click()
     visit.until_count(rows, f"=== {before}")
-
-
-def test_words_filter_rows(visit: Visit) -> None:
-    """What is typed leaves the rows that hold it, and says so when there is none."""
-    visit.tab("parts-answers")
     box = visit.page.locator("#parts-answers input[type=search]")
     box.fill("vase")
-    visit.until_count("[data-table=parts-0-statements] tbody tr", "< 50")
+    visit.until_count(rows, "< 50")
     assert set(visit.column("parts-0-statements", "thing")) == {"vase"}
     box.fill("no such thing")
     visit.page.wait_for_selector("[data-table=parts-0-statements] >> text=No row fits")
@@ -230,7 +226,7 @@ def test_no_name_is_a_formula_in_a_spreadsheet(browser: Browser, tmp_path: Path)
     assert max(found) < 0
 
 
-def test_a_mark_says_what_it_shows(visit: Visit) -> None:
+def test_a_mark_says_what_it_shows_and_figures_are_saved(visit: Visit) -> None:
     """Under the pointer a chart's mark has a tooltip; no code is made of text for it."""
     visit.drawn()
     visit.tab("parts-as-in-the-paper")
@@ -239,24 +235,14 @@ def test_a_mark_says_what_it_shows(visit: Visit) -> None:
     tip = visit.page.locator("#vg-tooltip-element")
     tip.wait_for(state="visible")
     assert "accuracy" in tip.inner_text()
-
-
-@pytest.mark.parametrize(
-    ("figure", "tab", "kind", "begins"),
-    [
-        ("parts-accuracy-by-relation", "parts-as-in-the-paper", "svg", b"<svg"),
-        ("parts-accuracy-by-relation", "parts-as-in-the-paper", "png", b"\x89PNG"),
-        ("parts-graphs", "parts", "svg", b"<svg"),
-        ("parts-graphs", "parts", "png", b"\x89PNG"),
-    ],
-)
-def test_figures_are_saved(visit: Visit, figure: str, tab: str, kind: str, begins: bytes) -> None:
-    visit.drawn()
-    visit.tab(tab)
-    with visit.page.expect_download() as waiting:
-        visit.page.locator(f"#{figure} [data-save={kind}]").click()
-    assert waiting.value.path().read_bytes().startswith(begins)
-    assert waiting.value.suggested_filename.endswith(f".{kind}")
+    for tab in ("parts-as-in-the-paper", "parts"):
+        figure = "parts-graphs" if tab == "parts" else "parts-accuracy-by-relation"
+        visit.tab(tab)
+        for kind, begins in (("svg", b"<svg"), ("png", b"\x89PNG")):
+            with visit.page.expect_download() as waiting:
+                visit.page.locator(f"#{figure} [data-save={kind}]").click()
+            assert waiting.value.path().read_bytes().startswith(begins)
+            assert waiting.value.suggested_filename.endswith(f".{kind}")
 
 
 def test_a_violated_edge_says_why(visit: Visit) -> None:
@@ -291,7 +277,7 @@ def test_a_violated_edge_says_why(visit: Visit) -> None:
     assert "violated: " in tip.inner_text()
 
 
-def test_a_question_opens_down_to_log_probabilities(visit: Visit, runs: Path) -> None:
+def test_an_answer_opens_down_to_its_prompts(visit: Visit, runs: Path) -> None:
     """Behind a question are its facts, and behind a fact the prompts with the run's own numbers."""
     page = visit.page
     visit.tab("consistency-answers")
@@ -312,14 +298,9 @@ def test_a_question_opens_down_to_log_probabilities(visit: Visit, runs: Path) ->
     page.wait_for_selector("dialog[open] [data-open]")
     page.keyboard.press("Escape")
     assert page.locator("dialog[open]").count() == 0
-
-
-def test_a_concept_opens_down_to_prompts(visit: Visit) -> None:
-    """Behind a concept are the prompts that ask for it, its ranks, and the best candidates."""
-    page = visit.page
+    # Behind a concept are the prompts that ask for it, its ranks, and the best candidates.
     visit.tab("assumptions-answers")
     page.locator("[data-table=assumptions-0-concepts] [data-open=bear]").click()
-    dialog = page.locator("dialog[open]")
     dialog.locator("h3", has_text="Best candidates of retrieval").wait_for()
     assert "A ___ is found near a wolf." in dialog.inner_text()
 
@@ -354,13 +335,10 @@ def test_theme_turns_and_charts_follow(visit: Visit) -> None:
     page.wait_for_timeout(500)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-def test_no_page_wider_than_its_window(
-    browser: Browser, file: Path, scheme: Scheme, size: ViewportSize
-) -> None:
+def test_no_page_wider_than_its_window(browser: Browser, file: Path, size: ViewportSize) -> None:
     """Tables and charts scroll in their own boxes; the page does not scroll sideways."""
-    with visiting(browser, file, size, scheme) as visit:
+    with visiting(browser, file, size) as visit:
         visit.drawn()
         for tab in TABS:
             visit.tab(tab)

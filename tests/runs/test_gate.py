@@ -210,29 +210,17 @@ def test_flips_that_move_less_than_the_margin_and_missing_answers() -> None:
 def test_violations_are_new_or_healed() -> None:
     """Planted ones: a handle that is part of the bowl, and a bowl that is part of the handle."""
     made = probe_of(Drawing("cup", "ann", ("handle", "bowl"), (("handle", "part of", "bowl"),)))
-    part = [
-        [
-            (subject, relation) == (one, "part of")
-            for _, subject, relation, _ in made.questions.rows()
-        ]
-        for one in ("handle", "bowl")
-    ]
-    has = [
-        [
-            (subject, relation) == (one, "has part")
-            for _, subject, relation, _ in made.questions.rows()
-        ]
-        for one in ("bowl", "handle")
-    ]
-    one = [float(a or b) for a, b in zip(part[0], has[0], strict=True)]
-    both = [float(any(each)) for each in zip(*part, *has, strict=True)]
-    found = violations_of(PartsProbe, believing(made, one), believing(made, both))
-    assert found is not None
-    assert set(found["state"]) == {"new"}
-    assert "cup: bowl part of handle, and handle part of bowl" in found["text"].to_list()
-    back = violations_of(PartsProbe, believing(made, both), believing(made, one))
-    assert back is not None
-    assert set(back["state"]) == {"healed"}
+    one = {("handle", "part of"), ("bowl", "has part")}
+    both = one | {("bowl", "part of"), ("handle", "has part")}
+    first, second = (
+        believing(made, [float(row[1:3] in held) for row in made.questions.rows()])
+        for held in (one, both)
+    )
+    for base, new, state in ((first, second, "new"), (second, first, "healed")):
+        found = violations_of(PartsProbe, base, new)
+        assert found is not None
+        assert set(found["state"]) == {state}
+        assert "cup: bowl part of handle, and handle part of bowl" in found["text"].to_list()
 
 
 def sampled(run: Run) -> Run:
@@ -322,6 +310,7 @@ def test_flips_and_violations_are_those_of_the_tables(runs: dict[str, Run]) -> N
 
 
 def test_ten_lines_at_most(runs: dict[str, Run]) -> None:
+    """With the confidence of each decision corrected for two candidates."""
     names = list(Pair(runs["parts"], runs["bea"]).measures)
     policy = {name: {"rises_by": 1.0, "confidence": 0.9} for name in names}
     gate = tacit.gate(runs["parts"], runs["bea"], runs["parts"], policy=policy)
@@ -330,31 +319,23 @@ def test_ten_lines_at_most(runs: dict[str, Run]) -> None:
     assert {round(each.confidence, 9) for each in gate.decisions} == {0.95}
 
 
-NAMED = {
-    "parts/constraint_violations": ("parts/constraint_violations", "parts/violation_rate_micro"),
-    "parts/accuracy_all": ("parts/accuracy_all",),
-    "parts/accuracy_agreed": ("parts/accuracy_agreed",),
-}
-
-
-@pytest.mark.parametrize(
-    ("key", "found"),
-    [
-        ("parts/constraint_violations", "parts/constraint_violations"),
-        ("constraint_violations", "parts/constraint_violations"),
-        ("violation_rate", "parts/constraint_violations"),
-        ("accuracy_agreed", "parts/accuracy_agreed"),
+def test_a_policy_names_one_measure() -> None:
+    """By its whole name, another label of it, or the beginning that it alone has."""
+    rate = "parts/constraint_violations"
+    named = {
+        rate: (rate, "parts/violation_rate_micro"),
+        **{name: (name,) for name in ("parts/accuracy_all", "parts/accuracy_agreed")},
+    }
+    for key in ("parts/constraint_violations", "constraint_violations", "violation_rate"):
+        assert find(key, named, ["parts/auroc"]) == rate
+    assert find("accuracy_agreed", named, ["parts/auroc"]) == "parts/accuracy_agreed"
+    for key, problem in (
         ("accuracy", "accuracy may be parts/accuracy_all or parts/accuracy_agreed"),
         ("parts/auroc", "parts/auroc is not compared between runs; the measures are"),
         ("violation_rat", "no measure violation_rat"),
-    ],
-)
-def test_a_policy_names_one_measure(key: str, found: str) -> None:
-    if found in NAMED:
-        assert find(key, NAMED, ["parts/auroc"]) == found
-    else:
-        with pytest.raises(RequestError, match=found):
-            find(key, NAMED, ["parts/auroc"])
+    ):
+        with pytest.raises(RequestError, match=problem):
+            find(key, named, ["parts/auroc"])
 
 
 @pytest.mark.parametrize(

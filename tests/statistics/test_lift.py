@@ -80,17 +80,16 @@ def test_the_error_is_nearly_the_jackknifes(many: bool) -> None:  # noqa: FBT001
     assert error == pytest.approx(jackknife, rel=0.05)
 
 
-def test_a_deal_of_single_rows_is_any_choice_of_them() -> None:
-    """All ten ways to put two right rows among five come equally often."""
+def test_permutations_keep_the_labels_of_strata_and_clusters() -> None:
+    """Each stratum has as many right rows as before; clusters of one size exchange theirs.
+
+    Of single rows, all ten ways to put two right ones among five come equally often.
+    """
     sample = Rows.of([True, True, False, False, False], [5, 4, 3, 2, 1], range(5))
     dealt = np.concatenate(list(sample.dealt(Permutations(10_000))))
     ways, times = np.unique(dealt, axis=0, return_counts=True)
     assert len(ways) == 10
     assert np.abs(times - 1000).max() < 120
-
-
-def test_permutations_keep_the_labels_of_strata_and_clusters() -> None:
-    """Each stratum has as many right rows as before; clusters of one size exchange theirs."""
     right = np.array([1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 1, 0], dtype=bool)
     strata, cluster = np.repeat([0, 1], [8, 4]), np.repeat(np.arange(6), 2)
     rows = Rows.of(right, -np.arange(12.0), cluster, strata)
@@ -199,6 +198,11 @@ HALF = [at < 20 for at in range(N)]
 @pytest.mark.parametrize(
     ("right", "score", "strata", "clusters", "why"),
     [
+        # Of 28 rows, 4 of them wrong, permutations only bound the lift by -2 and 0.7.
+        (
+            [number not in {1, 9, 14, 26} for number in range(28)],
+            *(range(28, 0, -1), [0] * 28, range(28), "too few rows"),
+        ),
         ([], [], [], [], "no rows"),
         ([True] * N, range(N), [0] * N, range(N), "all right"),
         ([False] * N, range(N), [0] * N, range(N), "all wrong"),
@@ -222,7 +226,10 @@ def test_reasons_why_there_is_no_interval(
 
 
 def test_a_score_that_knows_is_told_from_one_that_does_not() -> None:
-    """Above chance in all figures; the same scores shuffled are not."""
+    """Above chance in all figures; the same scores shuffled are not.
+
+    One that is always the same is worth chance: its average precision is the accuracy.
+    """
     right, score, _, clusters = drawn(200, 0, slope=1.0)
     made = measure_lift(right, score, clusters)
     assert made.p_value == 1 / 5001
@@ -231,22 +238,10 @@ def test_a_score_that_knows_is_told_from_one_that_does_not() -> None:
     other = measure_lift(right, np.random.default_rng(1).permutation(score), clusters)
     assert p_of(other) > 0.05
     assert ends(other.lift)[0] < 0 < ends(other.lift)[1]
-
-
-def test_a_score_that_is_always_the_same_is_worth_chance() -> None:
-    """Its average precision is the accuracy, its p-value 1, and it can show nothing."""
     made = measure_lift([True, False, False, True, False], [0.5] * 5, range(5), QUICK)
     assert (made.average_precision, made.chance) == pytest.approx((0.4, 0.4))
     assert made.lift.value == pytest.approx(0, abs=1e-12)
     assert (made.auroc.value, made.p_value, made.smallest) == (0.5, 1.0, None)
-
-
-def test_an_interval_wider_than_from_chance_to_perfect_is_left_out() -> None:
-    """Of 28 rows, 4 of them wrong, permutations only bound the lift by -2 and 0.7."""
-    right = [number not in {1, 9, 14, 26} for number in range(28)]
-    made = measure_lift(right, range(28, 0, -1), range(28), QUICK)
-    assert (made.lift.interval, made.auroc.interval) == (None, None)
-    assert made.lift.why == "too few rows"
 
 
 def test_an_interval_ends_at_the_lowest_possible_lift() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from tacit.statistics.influence import Influence, of_auroc, of_average_precision
 from tacit.statistics.ranking import (
     at_thresholds,
     auroc,
@@ -67,10 +69,7 @@ def test_many_labellings_at_once_are_each_alone() -> None:
         alone = [one(each, score) for each in labels]
         assert [None if np.isnan(figure) else figure for figure in figures] == alone
         assert None in alone
-
-
-def test_thresholds_without_rows_change_nothing() -> None:
-    """As in a resample that drew none of them."""
+    # Thresholds without rows change nothing, as in a resample that drew none of them.
     right, rows = np.array([[0.0, 2, 0, 1, 0]]), np.array([[0.0, 3, 0, 4, 0]])
     lean = np.array([[2.0, 1]]), np.array([[3.0, 4]])
     assert average_precisions(right, rows) == average_precisions(*lean)
@@ -111,14 +110,13 @@ def test_the_chance_level_is_the_mean_over_all_permutations(
     assert chance_level(labels[0], score) == pytest.approx(mean, abs=1e-12)
 
 
-def test_few_rows_lie_above_their_accuracy_by_chance() -> None:
-    """Half of 28 untied rows: about 0.05 above; of 1,221: next to nothing."""
+def test_chance_levels_of_resamples() -> None:
+    """Each sample has its own rows; thresholds without rows change nothing.
+
+    Half of 28 untied rows lie about 0.05 above their accuracy by chance; of 1,220 next to nothing.
+    """
     assert chance_level([True, False] * 14, range(28)) == pytest.approx(0.5542, abs=1e-4)
     assert chance_level([True, False] * 610, range(1220)) == pytest.approx(0.5, abs=0.003)
-
-
-def test_chance_levels_of_resamples() -> None:
-    """Each sample has its own rows; thresholds without rows change nothing."""
     rows = np.array([[0.0, 2, 3], [1, 1, 1], [0, 0, 4]])
     levels = chance_levels(np.array([2.0, 1, 0]), rows)
     assert levels[0] == chance_level([True, True, False, False, False], [2, 2, 1, 1, 1])
@@ -128,10 +126,32 @@ def test_chance_levels_of_resamples() -> None:
 
 def test_the_lift_is_the_way_gone_from_chance_to_perfect() -> None:
     """Chance is 0, perfect is 1, worse than chance is negative; of nothing there is none."""
-    assert lift(0.4, 0.4) == 0
-    assert lift(1.0, 0.4) == 1
-    assert lift(0.7, 0.4) == pytest.approx(0.5)
-    assert lift(0.1, 0.4) == pytest.approx(-0.5)
-    assert lift(1.0, 1.0) is None
-    assert lift(None, 0.4) is None
-    assert lift(0.4, None) is None
+    assert [lift(one, 0.4) for one in (0.4, 1.0)] == [0, 1]
+    assert [lift(one, 0.4) for one in (0.7, 0.1)] == pytest.approx([0.5, -0.5])
+    assert [lift(1.0, 1.0), lift(None, 0.4), lift(0.4, None)] == [None] * 3
+
+
+def log_shortfall(right: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    return np.asarray(-np.log(1 - average_precisions(right, rows)))
+
+
+def log_odds(right: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    area = aurocs(right, rows)
+    return np.asarray(np.log(area / (1 - area)))
+
+
+@pytest.mark.parametrize(
+    ("influence_of", "figure"), [(of_average_precision, log_shortfall), (of_auroc, log_odds)]
+)
+def test_the_influence_of_a_row_is_the_figures_slope(
+    influence_of: Callable[..., Influence], figure: Callable[..., np.ndarray]
+) -> None:
+    """A little more of a right or a wrong row at each threshold moves the figure by so much."""
+    random = np.random.default_rng(4)
+    rows = random.integers(1, 6, 8).astype(float)
+    right = random.binomial(rows.astype(int), 0.4)[None].astype(float)
+    made, step = influence_of(right, rows), 1e-6
+    for place, more in enumerate(np.eye(8) * step):
+        for influence, added in ((made.right, more), (made.wrong, 0 * more)):
+            slope = (figure(right + added, rows + more) - figure(right, rows))[0] / step
+            assert influence[0, place] == pytest.approx(slope, abs=1e-5)

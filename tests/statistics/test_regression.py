@@ -6,13 +6,7 @@ from scipy.optimize import minimize
 from scipy.stats import logistic, norm
 from sklearn.metrics import roc_auc_score
 
-from tacit.statistics.regression import (
-    FOLDS,
-    fit,
-    folds,
-    out_of_fold,
-    why_not,
-)
+from tacit.statistics.regression import FOLDS, fit, folds, out_of_fold, why_not
 
 
 def drawn(n: int = 300, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -62,13 +56,16 @@ def test_the_order_of_the_rows_has_no_effect() -> None:
 
 
 def test_clusters_stay_together_and_folds_are_alike() -> None:
-    """Each cluster is in one fold, and all folds are in use."""
+    """Each cluster is in one fold, and all folds are in use; few clusters are a fold each."""
     right, _, clusters = drawn()
     fold = folds(right, clusters)
     assert {len(set(fold[clusters == each])) for each in clusters} == {1}
     assert set(fold) == set(range(FOLDS))
     rates = [right[fold != each].mean() for each in range(FOLDS)]
     assert max(rates) - min(rates) < 0.03
+    few = np.arange(300) % 3
+    fold = folds(right, few)
+    assert sorted([*set(fold[few == each])] for each in range(3)) == [[0], [1], [2]]
 
 
 def test_a_prediction_is_made_without_the_row_itself() -> None:
@@ -80,17 +77,6 @@ def test_a_prediction_is_made_without_the_row_itself() -> None:
     again = out_of_fold(other, features, clusters, fold)
     assert (found[fold == 3] == again[fold == 3]).all()
     assert not (found[fold != 3] == again[fold != 3]).any()
-
-
-def test_few_clusters_are_a_fold_each() -> None:
-    """Where fewer than ten heads of facts are known."""
-    right, _, _ = drawn()
-    clusters = np.arange(300) % 3
-    assert {tuple(set(folds(right, clusters)[clusters == each])) for each in range(3)} == {
-        (0,),
-        (1,),
-        (2,),
-    }
 
 
 def test_features_that_say_nothing_predict_nothing() -> None:
@@ -105,17 +91,15 @@ def test_features_that_say_nothing_predict_nothing() -> None:
     assert np.mean(areas) == pytest.approx(0.5, abs=0.03)
 
 
-def test_without_a_feature_the_prediction_is_the_share_of_right_rows() -> None:
-    """Of the other folds."""
-    right, _, clusters = drawn()
-    fold = folds(right, clusters)
-    found = out_of_fold(right, np.empty((300, 0)), clusters, fold)
-    assert found[0] == right[fold != fold[0]].mean()
-
-
 def test_a_constant_feature_has_no_effect() -> None:
-    """Its coefficient is 0, and nothing is divided by 0."""
+    """Its coefficient is 0, and nothing is divided by 0.
+
+    Without a feature, the prediction is the share of right rows of the other folds.
+    """
     right, features, clusters = drawn()
+    fold = folds(right, clusters)
+    shares = out_of_fold(right, np.empty((300, 0)), clusters, fold)
+    assert shares[0] == right[fold != fold[0]].mean()
     found = fit(right, np.column_stack([features, np.full(300, 0.1)]), clusters)
     assert found.coefficients[4] == 0
     assert found.coefficients[:4] == pytest.approx(fit(right, features, clusters).coefficients)

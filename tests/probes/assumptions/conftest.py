@@ -17,7 +17,7 @@ _BEAR = (
     (_VISUAL, "is big_large", 15, ""),
     ("taxonomic", "is a bear", 20, ""),
     (_ENCYCLOPAEDIC, "is found in forests_woods", 9, "does live in woods_forests"),
-    (_FUNCTIONAL, "does eat", 10, ""),
+    (_FUNCTIONAL, "does eat", 10, "of the"),
     ("taxonomic", "is an animal", 11, ""),
     (_VISUAL, "is brown", 9, ""),
     (_VISUAL, "made of fluff_down", 2, ""),

@@ -1,11 +1,12 @@
-"""Tables of standings, made up: what a run of the assumptions probe gives its measures."""
+"""Made-up standings, and runs on norms of sixteen concepts with models read off a hash."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -15,9 +16,11 @@ from tacit.findings.findings import Findings
 from tacit.models.fake import FakeModel
 from tacit.probes.assumptions import TABLES
 from tacit.probes.assumptions.options import AssumptionsOptions
-from tacit.probes.assumptions.probe import AssumptionsProbe
-from tacit.requests import RankingPrompt, Vocabulary, rank
-from tacit.sources.norms import Norms, read_norms
+from tacit.probes.assumptions.probe import Assumptions, AssumptionsProbe
+from tacit.probes.base import ModelWords
+from tacit.requests import Prompt, RankingPrompt, Vocabulary, rank
+from tacit.sources.norms import Norms, Property, read_norms
+from tests.golden.models import share
 from tests.in_order import answers_of
 
 RETRIEVAL = TABLES["retrieval"].schema
@@ -94,7 +97,7 @@ def top(*rows: Mapping[str, Any]) -> pl.DataFrame:
     return pl.DataFrame([{**usual, **row} for row in rows], schema=ELICITATION_TOP)
 
 
-class Prompt(NamedTuple):
+class MadePrompt(NamedTuple):
     """A prompt's log-probabilities, and which words are people's."""
 
     values: Mapping[str, float]
@@ -113,13 +116,12 @@ class Prompt(NamedTuple):
 
     @property
     def rivals(self) -> dict[str, float]:
-        """The candidates without the worse spellings."""
         best = self.best
         worse = {word for response in self.responses for word in response} - set(best)
         return {word: value for word, value in self.values.items() if word not in worse}
 
 
-def ranked(prompts: Mapping[str, Prompt], **others: object) -> pl.DataFrame:
+def ranked(prompts: Mapping[str, MadePrompt], **others: object) -> pl.DataFrame:
     """The standings of prompts' responses by the ranking that models are measured with."""
     rows = []
     for concept, prompt in prompts.items():
@@ -140,7 +142,7 @@ def ranked(prompts: Mapping[str, Prompt], **others: object) -> pl.DataFrame:
     return elicitation(*rows)
 
 
-def random_prompt(seed: int, levels: int, spellings: int = 1) -> Prompt:
+def random_prompt(seed: int, levels: int, spellings: int = 1) -> MadePrompt:
     """2 to 400 candidates with few or many levels of log-probability, some missing."""
     random = np.random.default_rng(seed)
     n = int(random.choice([2, 6, 40, 400]))
@@ -155,4 +157,59 @@ def random_prompt(seed: int, levels: int, spellings: int = 1) -> Prompt:
         if len(left) >= size:
             responses.append([left.pop() for _ in range(size)])
     frequencies = random.integers(1, 6, len(responses)).tolist()
-    return Prompt(dict(zip(words, values.tolist(), strict=True)), responses, frequencies)
+    return MadePrompt(dict(zip(words, values.tolist(), strict=True)), responses, frequencies)
+
+
+CONCEPTS = (
+    *("bear", "ladder", "tiger", "piano", "seal", "rocket", "spoon", "banjo"),
+    *("camel", "duck", "fridge", "glove", "hammer", "lemon", "rabbit", "wolf"),
+)
+# Three of four say each of a concept; the model cannot write "cubs".
+RESPONSES = {
+    "is": {"big": 20, "brown": 12, "dangerous": 4, "old": 3},
+    "is a": {"predator": 25, "mammal": 9, "tool": 5, "pet": 2},
+    "has": {"fur": 27, "claws": 15, "teeth": 11, "paws": 7, "cubs": 7},
+    "has a": {"tail": 8, "nose": 5, "face": 3, "neck": 2},
+    "made of": {"metal": 25, "wood": 20, "plastic": 4, "aluminium": 2},
+}
+CATEGORIES = {
+    **dict.fromkeys(("has", "has a"), "visual perceptual"),
+    **dict.fromkeys(("is", "made of"), "functional"),
+    "is a": "taxonomic",
+}
+WORDS = sorted({*CONCEPTS, *(word for words in RESPONSES.values() for word in words)} - {"cubs"})
+WORDS += ["child", "constitution", "history", "human", "leader", "person"]
+
+
+def _properties() -> Iterator[Property]:
+    for at, concept in enumerate(CONCEPTS):
+        near = f"is found near a {CONCEPTS[at - 1]}"
+        yield Property(concept, near, 40, "encyclopaedic")
+        for relation, words in RESPONSES.items():
+            for i, (word, usual) in enumerate(words.items()):
+                if (at + i) % 4 != 3:
+                    frequency = usual + at * len(word) % 5
+                    feature = f"{relation} {word}"
+                    yield Property(concept, feature, frequency, CATEGORIES[relation])
+
+
+def noise(prompt: Prompt, answer: str, seed: int = 0) -> float:
+    """A log-probability that depends on nothing but a hash."""
+    return -8 * share(seed, prompt.text, answer) - 0.5
+
+
+@cache
+def small_run(
+    seed: int = 0,
+    wording: Literal["sentence", "blank-last"] | None = None,
+    says: Callable[..., float] = noise,
+    **options: Any,  # noqa: ANN401 - options of the probe
+) -> Findings:
+    """What a masked model shows, or a causal one asked in a wording."""
+    properties = tuple(_properties())
+    norms = Norms(Path("norms.dat"), properties)
+    asked = {"orders": "all", **({"wording": wording} if wording else {}), **options}
+    probe = Assumptions(norms, AssumptionsOptions(norms.path, **asked))
+    model = FakeModel(lambda *of: says(*of, seed=seed), words=WORDS)
+    kind = ModelWords("causal" if wording else "masked", model.whole_words())
+    return measured(probe.for_models({"fake": kind})["fake"], model)

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,13 +16,21 @@ from scipy import stats
 from sklearn.metrics import average_precision_score
 
 from tacit.probes.assumptions import TABLES, averages
-from tacit.probes.assumptions.averages import by_concept, categories, favoured, retrieval_by_number
+from tacit.probes.assumptions.averages import (
+    by_concept,
+    categories,
+    elicitation_by_relation,
+    favoured,
+    retrieval_by_number,
+)
+from tacit.probes.assumptions.ranks import chance_mrr, chance_precision
+from tacit.probes.assumptions.retrieval import RANDOM_ORDERS
 from tacit.sources.norms import Norms, Property
 from tacit.statistics import FEWEST_CLUSTERS, Bootstrap
 from tests.probes.assumptions.made_up import (
     ELICITATION,
     ELICITATION_TOP,
-    Prompt,
+    MadePrompt,
     elicitation,
     random_prompt,
     ranked,
@@ -34,22 +45,11 @@ DRAWS = st.lists(
     max_size=40,
 )
 COLUMNS = list(TABLES["retrieval_by_number"].schema)
-
-
-def test_each_figure_by_hand() -> None:
-    """Ranks 1, 4 and none: half of what can be written is first, the mean of 1 and 1/4 is 5/8.
-
-    The most candidates of what has a rank, and the mean of their chance levels.
-    """
-    ranks = {"bear": (1, 10), "wolf": (4, 12), "gnu": (None, 99)}
-    rows = [{"concept": name, "rank": rank, "candidates": n} for name, (rank, n) in ranks.items()]
-    (row,) = retrieval_by_number(retrieval(*rows), FEW).iter_rows(named=True)
-    assert (row["concepts"], row["missing"], row["candidates"]) == (2, 1, 12)
-    assert (row["mrr"], row["first"]) == (5 / 8, 1 / 2)
-    assert row["probability"] == pytest.approx((math.exp(-1) + math.exp(-4)) / 2, abs=1e-15)
-    assert row["renormalised"] == pytest.approx((math.exp(-0.5) + math.exp(-2)) / 2, abs=1e-15)
-    harmonic = [sum(1 / rank for rank in range(1, n + 1)) / n for n in (10, 12)]
-    assert row["chance_mrr"] == pytest.approx(sum(harmonic) / 2)
+MEASURES: dict[str, Callable[[int], float]] = {
+    "first": lambda rank: rank == 1,
+    "probability": lambda rank: math.exp(-rank),
+    "renormalised": lambda rank: math.exp(-rank / 2),
+}
 
 
 @settings(max_examples=80, deadline=None)
@@ -57,8 +57,8 @@ def test_each_figure_by_hand() -> None:
 def test_measures_are_means_over_concepts(draws: list[tuple[int, int, int | None]]) -> None:
     """In fractions: however many random draws a concept has, it counts once, or is missing."""
     rows = [
-        {"n": n, "concept": f"c{at}", "rank": rank, "order": f"random-{draw // 5}-{draw % 5}"}
-        for draw, (n, at, rank) in enumerate(draws)
+        {"n": n, "concept": f"c{at}", "rank": rank, "candidates": 10 + at, "order": order}
+        for (n, at, rank), order in zip(draws, RANDOM_ORDERS * 2, strict=False)
     ]
     found = retrieval_by_number(retrieval(*rows), FEW)
     assert found["n"].to_list() == list(dict.fromkeys(n for n, _, _ in draws))
@@ -67,7 +67,8 @@ def test_measures_are_means_over_concepts(draws: list[tuple[int, int, int | None
         for n, at, rank in draws:
             if n == row["n"]:
                 ranks.setdefault(at, []).extend([] if rank is None else [rank])
-        there = [of for of in ranks.values() if of]
+        ranked = {at: of for at, of in ranks.items() if of}
+        there = [*ranked.values()]
         assert row["order"] == "random"
         assert (row["concepts"], row["missing"]) == (len(there), len(ranks) - len(there))
         if not there:
@@ -75,8 +76,12 @@ def test_measures_are_means_over_concepts(draws: list[tuple[int, int, int | None
             continue
         means = [sum(Fraction(1, rank) for rank in of) / len(of) for of in there]
         assert row["mrr"] == pytest.approx(float(sum(means) / len(means)), abs=1e-12)
-        first = sum(of.count(1) / len(of) for of in there) / len(there)
-        assert row["first"] == pytest.approx(first, abs=1e-12)
+        for name, of_rank in MEASURES.items():
+            of_concepts = [sum(map(of_rank, of)) / len(of) for of in there]
+            assert row[name] == pytest.approx(sum(of_concepts) / len(there), abs=1e-12)
+        harmonic = [sum(1 / r for r in range(1, 11 + at)) / (10 + at) for at in ranked]
+        assert row["chance_mrr"] == pytest.approx(sum(harmonic) / len(harmonic))
+        assert row["candidates"] == 10 + max(ranked)
         few = len(there) < FEWEST_CLUSTERS or len(set(means)) == 1
         assert (row["mrr_low"] is None) == few
 
@@ -110,14 +115,14 @@ PROMPTS = st.builds(
 MANY = st.lists(PROMPTS, min_size=1, max_size=5)
 
 
-def precision(prompt: Prompt) -> float | None:
+def precision(prompt: MadePrompt) -> float | None:
     """Average precision of the candidates with a log-probability, by scikit-learn."""
     values = {word: value for word, value in prompt.rivals.items() if not math.isnan(value)}
     right = [word in prompt.best for word in values]
     return float(average_precision_score(right, list(values.values()))) if any(right) else None
 
 
-def correlated(prompt: Prompt) -> tuple[int, float | None]:
+def correlated(prompt: MadePrompt) -> tuple[int, float | None]:
     """How many responses are ranked, and SciPy's rho; None where it is undefined."""
     pairs = [
         (frequency, prompt.values[word])
@@ -134,7 +139,7 @@ def correlated(prompt: Prompt) -> tuple[int, float | None]:
 
 @settings(max_examples=80, deadline=None)
 @given(prompts=MANY)
-def test_mean_average_precision_is_scikit_learns(prompts: list[Prompt]) -> None:
+def test_mean_average_precision_is_scikit_learns(prompts: list[MadePrompt]) -> None:
     """Over the prompts with a ranked response, also where candidates tie; the rest is counted."""
     named = {f"c{at}": prompt for at, prompt in enumerate(prompts)}
     (row,) = averages.elicitation_by_relation(ranked(named), FEW).iter_rows(named=True)
@@ -158,7 +163,7 @@ def test_mean_average_precision_is_scikit_learns(prompts: list[Prompt]) -> None:
 
 @settings(max_examples=80, deadline=None)
 @given(prompts=MANY)
-def test_agreement_with_people_is_scipys(prompts: list[Prompt]) -> None:
+def test_agreement_with_people_is_scipys(prompts: list[MadePrompt]) -> None:
     """Each prompt's rho with ties; too few responses and constant sides are left out, counted."""
     named = {f"c{at}": prompt for at, prompt in enumerate(prompts)}
     table = ranked(named)
@@ -261,15 +266,13 @@ def test_nothing_gives_empty_tables() -> None:
 
 
 NAMES = ("visual perceptual", "other perceptual", "functional", "encyclopaedic", "taxonomic")
-# In the order of the tables.
+# In the order of the tables; norms may class properties as they like, and "sensory" is not pooled.
 PARTS = {
-    **{name: {name} for name in sorted(NAMES)},
+    **{name: {name} for name in sorted([*NAMES, "sensory"])},
     "perceptual": set(NAMES[:2]),
     "non-perceptual": set(NAMES[2:]),
 }
-CELLS = st.tuples(
-    st.integers(0, 6), st.integers(0, 9), st.one_of(st.none(), st.sampled_from(NAMES))
-)
+CELLS = st.tuples(st.integers(0, 6), st.integers(0, 9), st.sampled_from([None, "sensory", *NAMES]))
 # Of one concept and feature there is one property.
 ROWS = st.lists(CELLS, max_size=60, unique_by=lambda cell: cell[:2])
 
@@ -280,38 +283,63 @@ def norms_of(rows: list[tuple[int, int, str | None]]) -> Norms:
 
 
 @given(rows=ROWS)
-def test_concepts_by_property_are_counted_one_by_one(
+def test_concepts_and_properties_are_counted_one_by_one(
     rows: list[tuple[int, int, str | None]],
 ) -> None:
-    """The mean over a category's features of how many concepts each has, pooled ones included."""
+    """The mean over a category's features of how many concepts each has, pooled ones included.
+
+    And how many concepts have 1 to 10 properties of a category.
+    """
     expected = []
     for name, parts in PARTS.items():
-        of = [(c, f) for c, f, category in rows if category in parts]
+        pairs = [(c, f) for c, f, category in rows if category in parts]
         concepts: dict[int, set[int]] = {}
-        for c, f in of:
+        for c, f in pairs:
             concepts.setdefault(f, set()).add(c)
-        if of:
+        if pairs:
             per_feature = sum(map(len, concepts.values())) / len(concepts)
-            expected.append((name, len(concepts), per_feature, len({c for c, _ in of})))
-    assert categories(norms_of(rows))["categories"].rows() == expected
-
-
-@given(rows=ROWS)
-def test_concepts_with_so_many_properties(rows: list[tuple[int, int, str | None]]) -> None:
-    """From 1 to 10 of a category or of those pooled; the first count is of the usable ones."""
-    norms = norms_of(rows)
-    found = categories(norms)["category_counts"]
-    for (category,), some in found.group_by("category", maintain_order=True):
+            expected.append((name, len(concepts), per_feature, len({c for c, _ in pairs})))
+    found = categories(norms_of(rows))
+    assert found["categories"].rows() == expected
+    counts = found["category_counts"].group_by("category", maintain_order=True)
+    for (category,), some in counts:
         of = [c for c, _, named in rows if named in PARTS[str(category)]]
         assert some["n"].to_list() == list(range(1, 11))
         assert some["concepts"].to_list() == [
             sum(of.count(concept) >= n for concept in set(of)) for n in range(1, 11)
         ]
-    first = found.filter(n=1).select("category", "concepts").rows()
-    assert first == categories(norms)["categories"].select("category", "usable").rows()
 
 
-def test_other_names_of_categories_are_kept_and_not_pooled() -> None:
-    """Norms may class properties as they like."""
-    found = categories(norms_of([(0, 0, "sensory"), (1, 0, "sensory"), (1, 1, None)]))["categories"]
-    assert found.rows() == [("sensory", 1, 2.0, 2)]
+@pytest.mark.parametrize("n", [1, 2, 34, 1876])
+def test_chance_is_the_mean_of_all_reciprocal_ranks(n: int) -> None:
+    """H_n / n, in fractions."""
+    exact = sum(Fraction(1, rank) for rank in range(1, n + 1)) / n
+    assert chance_mrr(n) == pytest.approx(float(exact), rel=1e-14)
+
+
+def precision_at(places: Sequence[int]) -> Fraction:
+    """Average precision of responses at these places, from 1, by its definition."""
+    ordered = sorted(places)
+    return sum((Fraction(k, at) for k, at in enumerate(ordered, 1)), Fraction()) / len(ordered)
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 7), (2, 7), (5, 7), (7, 7), (3, 9)])
+def test_chance_precision_is_the_mean_over_all_rankings(m: int, n: int) -> None:
+    """Every set of places that responses may have, each as likely."""
+    found = [precision_at(places) for places in combinations(range(1, n + 1), m)]
+    assert chance_precision(m, n) == pytest.approx(float(sum(found) / len(found)), rel=1e-12)
+
+
+def test_a_relations_chance_is_the_mean_of_its_prompts() -> None:
+    """Those without a ranked response left out; the most candidates of a prompt."""
+    rows: list[dict[str, Any]] = [
+        {"concept": "bear", "rank": 1, "candidates": 10},
+        {"concept": "bear", "rank": 2, "candidates": 10, "word": "claws"},
+        {"concept": "wolf", "rank": 1, "candidates": 12},
+        {"concept": "gnu", "rank": None, "candidates": 12},
+    ]
+    table = elicitation(*rows)
+    row = elicitation_by_relation(table, Bootstrap(10)).row(0, named=True)
+    assert row["candidates"] == 12
+    expected = (chance_precision(2, 10) + chance_precision(1, 12)) / 2
+    assert row["chance_map"] == pytest.approx(expected)

@@ -45,7 +45,6 @@ def compare(found: Mapping[str, Findings]) -> pl.DataFrame:
 
 
 def names(table: pl.DataFrame) -> list[str]:
-    """The measures, without what follows a comma."""
     return [name.partition(",")[0] for name in table["measure"]]
 
 
@@ -78,18 +77,17 @@ def test_the_prompts_of_figure_2_are_compared_at_1_4_and_10_properties() -> None
     ]
 
 
-def test_shared_wordings_are_compared_with_themselves() -> None:
-    """A wording that only one model was asked in is ignored."""
+def test_wordings_are_compared_with_themselves_or_across_under_a_warning() -> None:
+    """A wording that only one model was asked in is ignored, if there is one of both.
+
+    Else a blank in the middle of a sentence stands beside one at its end; the rows say so.
+    """
     rows = [{"rank": 1, "wording": "sentence"}, {"rank": 2, "wording": "blank-last"}]
     both, one = model(*rows), model(rows[1])
     row = compare({"both": both, "one": one}).row(0, named=True)
     assert row["measure"] == "mean reciprocal rank, 1 property stated (blank-last)"
     assert (row["first_value"], row["note"]) == (0.5, None)
     assert names(compare({"both": both, "again": both})) == RETRIEVED * 2
-
-
-def test_different_wordings_are_compared_across_and_warned_of() -> None:
-    """A blank in the middle of a sentence and one at its end; the rows say so."""
     masked, causal = model(*ranks(1, 2)), model(*ranks(2, 2, wording="blank-last"))
     row = compare({"masked": masked, "causal": causal}).row(0, named=True)
     assert row["measure"] == "mean reciprocal rank, 1 property stated (sentence and blank-last)"

@@ -12,7 +12,7 @@ from tacit.findings.findings import Findings
 from tacit.findings.published import printed_values
 from tacit.probes.assumptions.published import MODELS, published_table
 from tacit.probes.assumptions.template import load_templates
-from tests.probes.assumptions.small_run import small_run
+from tests.probes.assumptions.made_up import small_run
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,6 @@ def compared(
 
 
 def row_of(table: pl.DataFrame, row: str, column: str = "") -> dict[str, Any]:
-    """The one row of a name whose column begins so."""
     rows = table.filter(pl.col("row") == row, pl.col("column").str.starts_with(column))
     assert rows.height == 1
     return rows.row(0, named=True)
@@ -124,7 +123,10 @@ def test_without_a_model_only_data_have_a_difference(found: Findings) -> None:
 
 
 def test_a_model_has_its_own_figures_only(found: Findings) -> None:
-    """Tables 1 and 3 and the text's figures are of the large RoBERTa alone; a mean of no one."""
+    """Tables 1 and 3 and the text's figures are of the large RoBERTa alone; a mean of no one.
+
+    A model that the paper has not is refused.
+    """
     base, large = (compared(found, model) for model in ("bert-base", "roberta-large"))
     assert row_of(base, "has", "mAP vocabulary")["published"] == 0.098
     assert "3" not in set(base["table"])
@@ -133,9 +135,6 @@ def test_a_model_has_its_own_figures_only(found: Findings) -> None:
     assert base.filter(table="1")["column"].unique().to_list() == ["production frequency"]
     mean = row_of(large, "is a: mAP without the preface, less with")
     assert (mean["published"], mean["difference"]) == (0.06, None)
-
-
-def test_a_model_that_the_paper_has_not_is_refused(found: Findings) -> None:
     with pytest.raises(RequestError, match="bert-base, bert-large, roberta-base, roberta-large"):
         compared(found, "gpt2")
 
@@ -151,7 +150,6 @@ def test_a_model_that_the_paper_has_not_is_refused(found: Findings) -> None:
 def test_ranks_of_other_words_have_no_difference(
     found: Findings, changed: dict[str, Any], vocabulary: dict[str, Any], note: str
 ) -> None:
-    """Ours stands with its candidates and the reason."""
     usual = row_of(compared(found), "MRR at 1 property")
     assert (usual["difference"] is None, usual["note"]) == (False, None)
     table = found.tables["retrieval_by_number"]

@@ -150,7 +150,11 @@ def probe_of(
 
 
 def measured(probe: ConsistencyProbe, says: Says) -> Findings:
-    return probe.measure(answers_of(probe, says))
+    """The findings, whose tables are as declared and hold no NaN."""
+    found = probe.measure(answers_of(probe, says)).check(probe.tables.values())
+    for table in (*found.tables.values(), found.questions):
+        assert not any(column.is_nan().any() for column in table.select(pl.selectors.float()))
+    return found
 
 
 def answers_of(probe: ConsistencyProbe, says: Says) -> Answers:
@@ -171,7 +175,6 @@ def scored(question: str, says: Says, metas: int = 6) -> dict[Input, float | Non
 
 
 def by_max(scores: Scored) -> Reply:
-    """As the input of the highest score says."""
     best: dict[bool, tuple[float | Fraction, Input]] = {}
     for one, value in scores.items():
         side = one.word in POSITIVE

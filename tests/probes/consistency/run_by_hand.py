@@ -155,12 +155,10 @@ def exact(value: Fraction | float | None) -> object:
 
 
 def share(right: Iterable[bool | None]) -> Fraction | None:
-    """Of the answers that are there."""
     return mean(None if one is None else Fraction(one) for one in right)
 
 
 def mean(values: Iterable[Fraction | None]) -> Fraction | None:
-    """Of the values that are there."""
     there = [value for value in values if value is not None]
     return sum(there, Fraction()) / len(there) if there else None
 
@@ -191,14 +189,12 @@ def figures(pairs: Sequence[Pair]) -> dict[str, object]:
 
 
 def is_right(case: Case, taken: Taken) -> bool | None:
-    """Whether the right choice was taken; None where none was."""
     anchor = case.anchor
     assert anchor.answer is not None
     return None if taken.choice is None else taken.choice == anchor.choices[anchor.answer]
 
 
 def knows(fact: Fact, replies: Mapping[str, Reply]) -> bool | None:
-    """Whether a fact's own question is answered right."""
     return replies[fact.question].positive
 
 

@@ -115,7 +115,7 @@ def test_facts_that_touch_a_part_are_left_out(name: str) -> None:
 
 
 def test_irrelevant_background_has_as_many_facts_and_no_common_concept() -> None:
-    """The choice depends on the seed and on nothing else; some anchors have no partner."""
+    """Some anchors have no partner."""
     made = Made()
     partners = made.controls.partners()
     assert 0 < len(partners) < N

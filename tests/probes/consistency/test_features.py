@@ -96,8 +96,7 @@ def test_the_frequency_is_the_mean_of_wordfreqs() -> None:
     assert mean_zipf(pl.DataFrame(), 2).to_list() == [None, None]
 
 
-def test_verified_anchors_have_no_prior() -> None:
-    """Unless the choices were asked too."""
+def test_verified_anchors_have_no_prior_unless_the_choices_were_asked_too() -> None:
     assert features_of(Run(CASES, Dice(5), anchoring=("verify",)))["prior"].is_null().all()
     both = Run(CASES, Dice(5), anchoring=("verify", "choice"))
     assert not features_of(both)["prior"].is_null().all()

@@ -15,7 +15,7 @@ from tacit.findings.findings import Findings
 from tacit.probes.consistency.intervention import CONDITIONS, Contexts
 from tacit.probes.consistency.template import RelationTemplate
 from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Fact, measured
-from tests.probes.consistency.contexts_by_hand import (
+from tests.probes.consistency.planted_by_hand import (
     COUNTS,
     IN_CONTEXT,
     copies,
@@ -32,7 +32,6 @@ def contexts(cases: Sequence[Case] = IN_CONTEXT, most: int = 5, seed: int = 0) -
 
 @pytest.mark.parametrize("most", [1, 2, 5])
 def test_every_condition_states_equally_many_facts(most: int) -> None:
-    """At most the maximum, the heaviest first."""
     found = contexts(most=most)
     counts = {f"q{at}": min(most, count) for at, count in enumerate(COUNTS)}
     assert set(found.texts) == set(CONDITIONS)
@@ -62,8 +61,13 @@ def test_equal_weights_are_ordered_by_a_seeded_hash(seed: int) -> None:
 
 
 def test_irrelevant_facts_share_no_concept_and_no_word() -> None:
-    """An anchor for which none fits has none; the concepts of its text count too."""
-    found = contexts()
+    """An anchor for which none fits has none; the concepts of its text count too.
+
+    No context depends on the order of the anchors.
+    """
+    found, other = contexts(), contexts(IN_CONTEXT[5:] + IN_CONTEXT[:5])
+    for name, texts in found.texts.items():
+        assert other.texts[name].sort("anchor").equals(texts.sort("anchor"))
     assert found.irrelevant["anchor"].n_unique() > 8
     for anchor, *stated in found.irrelevant.iter_rows():
         own = {end for fact in IN_CONTEXT[int(anchor[1:])].facts for end in (fact.head, fact.tail)}
@@ -79,16 +83,8 @@ def test_irrelevant_facts_share_no_concept_and_no_word() -> None:
     assert {"q5", "q11"} <= set(found.irrelevant["anchor"])
 
 
-def test_contexts_do_not_depend_on_the_order_of_the_anchors() -> None:
-    other = contexts(IN_CONTEXT[5:] + IN_CONTEXT[:5]).texts
-    assert all(
-        other[name].sort("anchor").equals(of.sort("anchor"))
-        for name, of in contexts().texts.items()
-    )
-
-
 def test_facts_without_a_negative_are_left_out() -> None:
-    """An anchor without any other fact has no context."""
+    """An anchor without another fact has no context; a relation without a statement is refused."""
 
     def left(*ends: str) -> list[Case]:
         kept = [
@@ -102,10 +98,6 @@ def test_facts_without_a_negative_are_left_out() -> None:
     assert counts == [0, 2, 1, 2]
     with pytest.raises(RequestError, match="no question has such a fact"):
         contexts(left(""))
-
-
-def test_a_relation_without_a_statement_is_refused() -> None:
-    found = contexts()
     own = {**found.templates.relations, "HasA": RelationTemplate("Does {c1} has a {c2}?")}
     with pytest.raises(RequestError, match=r"no statement for HasA: add statement .* --templates"):
         replace(found, templates=replace(found.templates, relations=own))
@@ -135,7 +127,10 @@ def test_a_model_that_copies_gains_only_where_a_fact_has_the_answer(way: str) ->
 
 
 def test_a_model_that_false_facts_mislead() -> None:
-    """All answers turn wrong behind false facts, and none behind others."""
+    """All answers turn wrong behind false facts, and none behind others.
+
+    Of one anchor, the condition of irrelevant facts is empty, and its rows say so.
+    """
     rows = changes(measured(probe_in_context(), hurt))
     row = rows["all", "false", "none"]
     assert (row["change"], row["lost"], row["gained"]) == (-1.0, 12, 0)
@@ -145,6 +140,12 @@ def test_a_model_that_false_facts_mislead() -> None:
     assert row["p_corrected"] == pytest.approx(5 * 2 / 2**12)
     assert rows["all", "true", "none"]["change"] == 0.0
     assert rows["all", "true", "false"]["change"] == 1.0
+    found = measured(probe_in_context(IN_CONTEXT[:1]), hurt)
+    row = changes(found)["all", "irrelevant", "none"]
+    assert (row["n"], row["change"], row["p_value"], row["no_interval"]) == (
+        *(0, None, None, "no pairs"),
+    )
+    assert found.summary["intervention"]["asked"] == {"true": 1, "false": 1, "irrelevant": 0}
 
 
 def test_anchors_are_split_by_whether_the_model_knows_the_facts_in_context() -> None:
@@ -190,12 +191,3 @@ def test_without_the_option_nothing_else_is_asked_or_found() -> None:
     assert set(more.tables) - set(found.tables) == {"intervention", "answers_in_context"}
     assert all(table.equals(more.tables[name]) for name, table in found.tables.items())
     assert set(more.summary) - set(found.summary) == {"intervention"}
-
-
-def test_no_irrelevant_facts_at_all() -> None:
-    """With one anchor, the condition is empty, and its rows say so."""
-    found = measured(probe_in_context(IN_CONTEXT[:1]), copies)
-    row = changes(found)["all", "irrelevant", "none"]
-    assert (row["n"], row["change"], row["p_value"]) == (0, None, None)
-    assert row["no_interval"] == "no pairs"
-    assert found.summary["intervention"]["asked"] == {"true": 1, "false": 1, "irrelevant": 0}

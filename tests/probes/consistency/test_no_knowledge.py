@@ -134,7 +134,6 @@ def test_figures_by_hand(tmp_path: Path) -> None:
     [(0, "no fact has a negative"), (4, "all facts have the same first concept")],
 )
 def test_an_undefined_baseline_has_a_reason(size: int, reason: str) -> None:
-    """It is null, never one half."""
     rows = [
         ("dog", "IsA", tail, negative, 1, 3, 4.0, "NOUN", 3, 2)
         for tail in ("pet", "animal")

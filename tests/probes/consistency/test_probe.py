@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,8 +17,9 @@ from tacit.findings.findings import Findings
 from tacit.probes.consistency import predictors
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.probe import ConsistencyProbe
-from tests.probes.consistency import run_by_hand as figures
+from tests.probes.consistency import asking_by_hand as asking
 from tests.probes.consistency.asking_by_hand import (
+    PAIRS,
     Case,
     Dice,
     Fact,
@@ -33,9 +34,13 @@ from tests.probes.consistency.run_by_hand import (
     SILENT,
     Run,
     accuracies,
+    both,
+    exact,
+    figures,
     is_right,
     knows,
     knows_other,
+    mean,
 )
 
 SAYS = Dice(5, SILENT)
@@ -92,10 +97,7 @@ def test_each_anchor_of_a_run(run: Run) -> None:
         counts = [len(side) - side.count(None) for side in sides]
         assert [row["positives"], row["negatives"]] == counts
         assert taken(row, case, of)
-
-
-def test_the_other_way_to_answer_has_a_table(run: Run) -> None:
-    """When it was asked; it changes nothing of the first."""
+    # The other way to answer has a table, and changes nothing of the first.
     assert ("other_answers" in run.found.tables) == (len(run.anchoring) > 1)
     for way in run.anchoring[1:]:
         for row, case, of in zip(run.rows("other_answers"), run.cases, run.taken[way], strict=True):
@@ -126,12 +128,6 @@ def test_every_score_of_every_question_and_choice(run: Run) -> None:
         assert row["per_byte"] == (None if value is None else value / row["bytes"])
         if (row["anchor"], row["meta"]) == ("three facts", 1):
             assert value == run.says("Where does a dog live?", row["choice"])
-
-
-def test_tables_are_as_declared_and_hold_no_nan(run: Run) -> None:
-    run.found.check(ConsistencyProbe.tables.values())
-    for table in (*run.found.tables.values(), run.found.questions):
-        assert not any(column.is_nan().any() for column in table.select(pl.selectors.float()))
 
 
 def test_the_counts_of_a_run(run: Run) -> None:
@@ -179,22 +175,19 @@ def test_the_background_scores_of_a_run(run: Run) -> None:
     for row in run.rows("background_by_relation"):
         facts = [fact for fact in run.facts if fact.relation == row["relation"]]
         own, other = accuracies(facts, run.replies)
-        means.append(figures.both(own, other))
+        means.append(both(own, other))
         assert row["facts"] == len(facts)
         assert row["positive_accuracy"] == (None if own is None else float(own))
         assert row["negative_accuracy"] == (None if other is None else float(other))
-        assert row["background_score"] == figures.exact(means[-1])
+        assert row["background_score"] == exact(means[-1])
     (score,) = run.rows("background_score")
     there = [float(one) for one in means if one is not None]
     assert score["relations"] == len(there)
-    assert score["value"] == figures.exact(figures.mean(means))
+    assert score["value"] == exact(mean(means))
     low, high = stats.t.interval(0.95, len(there) - 1, np.mean(there), stats.sem(there))
     assert score["value_low"] == pytest.approx(max(0, low))
     assert score["value_high"] == pytest.approx(min(1, high))
-
-
-def test_the_anchor_accuracy_of_a_run(run: Run) -> None:
-    """Over all answered anchors, and over those that have a fact (Figure 4b)."""
+    # The anchor accuracy is over all answered anchors, and over those that have a fact (Figure 4b).
     pairs = zip(run.cases, run.right, strict=True)
     answered = [(case, right) for case, right in pairs if right is not None]
     able = [right for case, right in answered if case.facts]
@@ -206,8 +199,11 @@ def test_the_anchor_accuracy_of_a_run(run: Run) -> None:
         assert row["value_low"] <= row["value"] <= row["value_high"]
 
 
-def test_a_model_that_always_says_yes() -> None:
-    """Every background score is exactly a half, and consistency is its chance level."""
+def test_models_that_know_nothing_or_everything() -> None:
+    """Of one that always says yes, every background score is a half, and consistency is chance.
+
+    Of one whose answers are all correct, nothing can be predicted; the reason is given.
+    """
     found = planted(0, 40, 1)
     assert found.tables["anchors"]["background_score"].to_list() == [0.5] * 80
     (row,) = found.tables["consistency"].to_dicts()
@@ -215,6 +211,11 @@ def test_a_model_that_always_says_yes() -> None:
     assert row["consistency"] == pytest.approx(row["accuracy"])
     assert row["lift"] == pytest.approx(0, abs=1e-12)
     assert (row["auroc"], row["p_value"]) == (0.5, 1.0)
+    found = planted(80, 80)
+    assert set(found.tables["prediction"]["undefined"]) == {"all answers are correct"}
+    assert found.tables["prediction"]["brier"].is_null().all()
+    assert found.tables["predictions"].is_empty()
+    assert predictors.stored(found.summary) == {}
 
 
 def test_a_model_that_knows_what_it_answers_right() -> None:
@@ -231,15 +232,6 @@ def test_a_model_that_knows_what_it_answers_right() -> None:
     assert predictors.caution(found.tables["prediction_gains"]) is None
     by_score = found.tables["accuracy_by_score"].select("background_score", "accuracy", "n")
     assert by_score.rows() == [(0.5, 0, 40), (1, 1, 40)]
-
-
-def test_a_model_that_knows_everything_cannot_be_predicted() -> None:
-    """All answers are correct; the reason is given, and no figure is."""
-    found = planted(80, 80)
-    assert set(found.tables["prediction"]["undefined"]) == {"all answers are correct"}
-    assert found.tables["prediction"]["brier"].is_null().all()
-    assert found.tables["predictions"].is_empty()
-    assert predictors.stored(found.summary) == {}
 
 
 @pytest.mark.parametrize(
@@ -261,17 +253,8 @@ def test_a_single_variant_is_asked_alone(meta: int, pair: str, *, fast: bool) ->
     assert {prompt.answers for prompt in asked} == {tuple(pair.split("/"))}
     assert {prompt.text for prompt in asked} <= every
     found = measured(probe, SAYS)
-    found.check(ConsistencyProbe.tables.values())
     assert set(found.tables["background_variants"]["preset"]) == {"single"}
     assert ("fast" in found.summary) == fast
-
-
-def test_anchors_without_an_answer_are_refused(tmp_path: Path) -> None:
-    """The first is named, before the knowledge base is read."""
-    questions = tmp_path / "questions.csv"
-    questions.write_text("id,question,choices,answer\np,Where?,a|b,a\nq,Where?,a|b,\n")
-    with pytest.raises(RequestError, match=r"1 question has no correct answer \(the first is q\)"):
-        ConsistencyProbe.of(ConsistencyOptions(questions, tmp_path / "none.kb"))
 
 
 @pytest.mark.parametrize(
@@ -290,8 +273,15 @@ def test_a_variant_that_does_not_exist_is_refused(options: dict[str, Any], probl
         probe_of(CASES, **{"answering": "single", **options})
 
 
-def test_facts_that_cannot_be_worded_are_refused() -> None:
-    """And a knowledge base without a fact about any question."""
+def test_what_cannot_be_asked_is_refused(tmp_path: Path) -> None:
+    """Facts that cannot be worded, a knowledge base without a fact about any question.
+
+    Of anchors without an answer the first is named, before the knowledge base is read.
+    """
+    questions = tmp_path / "questions.csv"
+    questions.write_text("id,question,choices,answer\np,Where?,a|b,a\nq,Where?,a|b,\n")
+    with pytest.raises(RequestError, match=r"1 question has no correct answer \(the first is q\)"):
+        ConsistencyProbe.of(ConsistencyOptions(questions, tmp_path / "none.kb"))
     strange = tuple(Fact("a", relation, "b") for relation in ("Smells", "IsA", "Fears", "Smells"))
     with pytest.raises(RequestError, match="no template for Fears, Smells: add templates with"):
         probe_of([Case(CASES[0].anchor, strange)])
@@ -315,3 +305,53 @@ def test_the_order_of_the_anchors_changes_no_figure(base: Findings, cases: list[
         for one, two in zip(found.tables[name].rows(), base.tables[name].rows(), strict=True):
             assert one == pytest.approx(two, abs=1e-12)
     assert found.tables["anchors"].sort("anchor").equals(base.tables["anchors"].sort("anchor"))
+
+
+def check(run: Run, replies: Mapping[str, Reply], *way: object) -> dict[str, Any]:
+    """The row of a preset, a meta-prompt and a pair is that of these replies."""
+    sides = [accuracies(case.facts, replies) for case in run.cases]
+    scored = [(own, other) for own, other in sides if own is not None and other is not None]
+    of_pairs = figures(run.pairs(replies))
+    (row,) = [
+        row
+        for row in run.rows("background_variants")
+        if (row.pop("preset"), row.pop("meta"), row.pop("pair")) == way
+    ]
+    assert row == {
+        "n": len(scored),
+        "positive_accuracy": exact(mean(own for own, _ in scored)),
+        "negative_accuracy": exact(mean(other for _, other in scored)),
+        "background_score": exact(mean(both(*sides) for sides in scored)),
+        **{name: of_pairs[name] for name in ("consistency", "chance", "lift")},
+        "missing": sum(reply.positive is None for reply in replies.values()),
+        "tied": sum(reply.tied for reply in replies.values()),
+    }
+    return row
+
+
+def test_every_way_to_answer_as_by_hand(run: Run) -> None:
+    """All inputs by maximum and by count, and 42 single ones, 35 in the arXiv version."""
+    rows = run.rows("background_variants")
+    together = ["max", "count", "calibrated"]
+    assert [row["preset"] for row in rows] == together + ["single"] * 7 * run.metas
+    for preset, by in (("max", asking.by_max), ("count", asking.by_count)):
+        replies = {text: by(scores) for text, scores in run.scores.items()}
+        row = check(run, replies, preset, None, None)
+        if preset == run.answering:
+            main = run.rows("consistency")[0]
+            assert all(main[name] == row[name] for name in ("consistency", "chance", "lift"))
+    for meta in range(1, run.metas + 1):
+        for pair in ("/".join(words) for words in PAIRS[::3]):
+            replies = {
+                text: asking.by_single(scores, meta, pair) for text, scores in run.scores.items()
+            }
+            check(run, replies, "single", meta, pair)
+
+
+def test_the_preset_calibrated() -> None:
+    """Each input's mean subtracted; of scores none of which are equal."""
+    run = Run(CASES, Dice(11, SILENT, 10**12))
+    tables = asking.calibrated(run.scores)
+    replies = {text: asking.by_max(scores) for text, scores in tables.items()}
+    row = check(run, replies, "calibrated", None, None)
+    assert row != check(run, run.replies, "max", None, None)

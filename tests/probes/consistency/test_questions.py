@@ -1,12 +1,7 @@
 from __future__ import annotations
 
-import pytest
-
 from tacit.probes.consistency.probe import ConsistencyProbe
-from tacit.probes.consistency.questions import (
-    bare,
-    prompt_variants,
-)
+from tacit.probes.consistency.questions import bare, prompt_variants
 from tacit.probes.consistency.template import load_templates
 from tacit.requests import Prompt
 from tacit.sources.questions import Anchor
@@ -60,56 +55,50 @@ def probe(question: str, *choices: str) -> ConsistencyProbe:
     return probe_of([Case(anchor, (DOG,))], anchors="choice,verify")
 
 
-@pytest.mark.parametrize(("relation", "first", "second", "printed"), PRINTED)
-def test_prompts_to_the_character(relation: str, first: str, second: str, printed: str) -> None:
-    """As Tables 1 to 3 print them: every relation behind every meta-prompt."""
-    (question,) = questions_of((first, relation, second))
-    assert question == printed
-    prompts = [variant.prompt(question) for variant in prompt_variants(TEMPLATES)]
-    texts = {prompt.text for prompt in prompts}
-    assert {text.format(q=printed, a="Yes", b="No") for text in META.values()} <= texts
-    assert len(prompts) == len(texts) == 24
-    assert {prompt.separator for prompt in prompts} == {" "}
-
-
-def test_every_relation_is_printed() -> None:
-    relations = list(dict.fromkeys(relation for relation, *_ in PRINTED))
-    assert sorted(relations) == sorted(TEMPLATES.relations)
+def test_prompts_to_the_character() -> None:
+    """As Tables 1 to 3 print them: all 14 relations behind every meta-prompt."""
+    relations = {relation for relation, *_ in PRINTED}
+    assert relations == set(TEMPLATES.relations)
     assert len(relations) == 14
+    facts = [(first, relation, second) for relation, first, second, _ in PRINTED]
+    questions = questions_of(*facts)
+    assert questions == [printed for *_, printed in PRINTED]
+    for question in questions:
+        prompts = [variant.prompt(question) for variant in prompt_variants(TEMPLATES)]
+        texts = {prompt.text for prompt in prompts}
+        assert {text.format(q=question, a="Yes", b="No") for text in META.values()} <= texts
+        assert len(prompts) == len(texts) == 24
+        assert {prompt.separator for prompt in prompts} == {" "}
 
 
-@pytest.mark.parametrize(
-    ("question", "said"),
-    [
-        ("  Where is it ? ", "Where is it"),
-        ("Where is it???", "Where is it"),
-        ("He had to settle for what?.", "He had to settle for what"),
-        ("Where is it?!", "Where is it"),
-        ("Name a place.", "Name a place"),
-        ("What is in the U.S.?", "What is in the U.S."),
-        ("He wanted to...", "He wanted to..."),
-        ("He wanted to...?", "He wanted to..."),
-        ("Is it? Say where.", "Is it? Say where"),
-        ("Watch out!", "Watch out!"),
-        ("A ___ is what?", "A ____ is what"),
-        ("A _____ is what?", "A _____ is what"),
-    ],
-)
-def test_how_a_question_ends(question: str, said: str) -> None:
+def test_how_a_question_ends() -> None:
     """The meta-prompt ends it; what ended it before goes, and nothing else."""
-    assert bare(question) == said
+    expected = {
+        "  Where is it ? ": "Where is it",
+        "Where is it???": "Where is it",
+        "He had to settle for what?.": "He had to settle for what",
+        "Where is it?!": "Where is it",
+        "Name a place.": "Name a place",
+        "What is in the U.S.?": "What is in the U.S.",
+        "He wanted to...": "He wanted to...",
+        "He wanted to...?": "He wanted to...",
+        "Is it? Say where.": "Is it? Say where",
+        "Watch out!": "Watch out!",
+        "A ___ is what?": "A ____ is what",
+        "A _____ is what?": "A _____ is what",
+    }
+    assert {question: bare(question) for question in expected} == expected
 
 
-def test_three_underscores_are_no_blank() -> None:
-    """Neither in an anchor's question nor in a choice; a concept's are spaces."""
+def test_underscores_and_braces_are_text() -> None:
+    """Three are no blank, neither in an anchor's question nor in a choice; a concept's are spaces.
+
+    What stands in braces in a concept or a question is not filled in.
+    """
     groups = probe("A ___ or ___?", "___", "b").requests().values()
     prompts = [one for group in groups for one in group.requests if isinstance(one, Prompt)]
     assert {prompt.around for prompt in prompts} == {None}
     assert questions_of(("a___b", "IsA", "c_d")) == ["Is a   b a c d"]
-
-
-def test_braces_are_text() -> None:
-    """What stands in braces in a concept or a question is not filled in."""
     (question,) = questions_of(("{c2}", "IsA", "{question}"))
     assert prompt_variants(TEMPLATES)[0].prompt(question).text == "Is {c2} a {question}?"
     first = probe("{label_a}?", "a", "b").requests()["choice"].requests[0]

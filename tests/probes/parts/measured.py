@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import polars as pl
 
-from tacit.coherence.ontology import Ontology
+from tacit.coherence.ontology import KINDS, Ontology
 from tacit.findings.findings import Findings
 from tacit.probes.base import Answered, Answers
 from tacit.probes.parts.beliefs import scored
@@ -15,6 +15,7 @@ from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
 from tacit.requests import AnswerScore, Scores
 from tacit.sources.drawings import Drawing
+from tests.coherence.test_undecided import grounded
 
 PARTS = Ontology.load("parts")
 
@@ -37,6 +38,20 @@ def knowing(probe: PartsProbe, low: float = 0.0, high: float = 1.0) -> list[floa
 def only(table: pl.DataFrame, **where: object) -> dict[str, Any]:
     (row,) = table.filter(**where).to_dicts()
     return row
+
+
+def counted(
+    ontology: Ontology, held: Collection[tuple[str, str, str]]
+) -> dict[str, tuple[int, int]]:
+    """How many constraints of each kind are violated and apply, one constraint at a time."""
+    found = dict.fromkeys(KINDS, (0, 0))
+    items = sorted({item for subject, _, obj in held for item in (subject, obj)})
+    for kind, statements, applies, broken in grounded(ontology, tuple(items)):
+        values = [each in held for each in statements]
+        if applies(*values):
+            violated, applicable = found[kind]
+            found[kind] = violated + broken(*values), applicable + 1
+    return found
 
 
 def belief_of(template: Template, known: Mapping[str, float | None]) -> Any:  # noqa: ANN401 - a belief

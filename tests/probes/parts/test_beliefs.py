@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
 from dataclasses import replace
 from math import exp, log
 from pathlib import Path
@@ -67,7 +66,7 @@ def test_the_probability_of_both_answers_is_reported(shift: float, *, improbable
     assert ("Caution: the answers, with" in str(PartsProbe.block(findings))) == improbable
 
 
-def test_without_log_probabilities_there_is_no_probability_of_the_answers() -> None:
+def test_without_log_probabilities_there_is_no_probability_of_both_answers() -> None:
     """Missing scores make it null; a file of beliefs has none."""
     model = FakeModel(lambda _, answer: None if answer == "True" else -1.0)
     findings = PEACH.measure(answers_of(PEACH, model))
@@ -168,48 +167,25 @@ def test_beliefs_of_a_file_are_taken_and_the_rest_is_missing(tmp_path: Path) -> 
     assert known.rows() == [("peach", "skin", "surrounds", "flesh", 0.8)]
 
 
-def own_rows(folder: Path, p: Callable[[str], float | None]) -> Path:
-    """A file with a row for each statement of each drawing; p is of the annotator."""
-    beliefs = [p(row[1]) for row in PEACH.statements.iter_rows()]
-    path = folder / "beliefs.parquet"
-    write_table(PEACH.statements.with_columns(p_true=pl.Series(beliefs, dtype=pl.Float64)), path)
-    return path
-
-
-def test_drawings_that_agree_share_their_questions(tmp_path: Path) -> None:
-    """With a column annotator, as a run's own beliefs have it, each question counts once."""
-    answers = read(own_rows(tmp_path, lambda _: 0.25))
-    assert answers.drop("p_true").equals(PEACH.questions)
-    assert answers["p_true"].to_list() == [0.25] * PEACH.questions.height
-
-
 def test_each_drawing_may_have_beliefs_of_its_own(tmp_path: Path) -> None:
-    """Where the drawings' rows differ, the answers are those of each drawing."""
-    first = PEACH.drawings[0].annotator
-    path = own_rows(tmp_path, lambda annotator: 0.75 if annotator == first else 0.25)
-    answers = read(path)
-    assert answers.drop("p_true").equals(PEACH.statements)
-    by_annotator = answers.group_by("annotator").agg(pl.col("p_true").unique())
-    assert all(p == [0.75 if name == first else 0.25] for name, p in by_annotator.iter_rows())
+    """With a column annotator, as a run's own beliefs have it, answers are those of each drawing.
 
+    Drawings that agree share their questions; what one annotator's rows say is not another's.
+    """
+    path, statements = tmp_path / "beliefs.parquet", PEACH.statements
+    own = pl.col("annotator") == PEACH.drawings[0].annotator
 
-def test_a_drawing_without_a_row_has_no_belief(tmp_path: Path) -> None:
-    """What one annotator's rows say is not taken for another's."""
-    first = PEACH.drawings[0].annotator
-    rows = PEACH.statements.filter(pl.col("annotator") == first)
-    write_table(rows.with_columns(p_true=pl.lit(0.75)), tmp_path / "beliefs.csv")
-    answers = read(tmp_path / "beliefs.csv")
-    known = answers.filter(pl.col("p_true").is_not_null())
-    assert known["annotator"].unique().to_list() == [first]
-    assert known.height == rows.height
+    def answers(p: pl.Expr, rows: pl.DataFrame = statements) -> pl.DataFrame:
+        write_table(rows.with_columns(p_true=p), path)
+        return read(path)
 
-
-def test_two_beliefs_about_one_question_are_refused(tmp_path: Path) -> None:
-    """Without a column annotator, rows of two groups that differ cannot both be taken."""
-    rows = "\ta\tskin\tsurrounds\tflesh\t0.8\npeach\tb\tskin\tsurrounds\tflesh\t0.7\n"
-    path = written(tmp_path, f"peach{rows}", "thing\tperson")
-    with pytest.raises(DataError, match=r"two different beliefs .*: peach, skin"):
-        read(path)
+    alike = answers(pl.lit(0.25))
+    assert alike.drop("p_true").equals(PEACH.questions)
+    assert set(alike["p_true"]) == {0.25}
+    p = pl.when(own).then(0.75).otherwise(0.25)
+    assert answers(p).equals(statements.with_columns(p_true=p))
+    lone = statements.with_columns(p_true=pl.when(own).then(0.75))
+    assert answers(pl.lit(0.75), statements.filter(own)).equals(lone)
 
 
 @pytest.mark.parametrize(
@@ -222,28 +198,32 @@ def test_two_beliefs_about_one_question_are_refused(tmp_path: Path) -> None:
             "peach\tnobody\tskin\tsurrounds\tflesh\t0.8\n",
             "write things, annotators and parts",
         ),
+        (
+            "thing\tperson",
+            "peach\ta\tskin\tsurrounds\tflesh\t0.8\npeach\tb\tskin\tsurrounds\tflesh\t0.7\n",
+            "two different beliefs .*: peach, skin",
+        ),
     ],
 )
-def test_a_file_that_answers_nothing_is_refused(
+def test_a_file_that_answers_nothing_or_twice_is_refused(
     tmp_path: Path, groups: str, row: str, problem: str
 ) -> None:
-    """A missing belief is one thing, the wrong file another."""
+    """A missing belief is one thing, the wrong file another.
+
+    Without a column annotator, rows of two groups that differ cannot both be taken.
+    """
     with pytest.raises(DataError, match=problem):
         read(written(tmp_path, row, groups))
 
 
 def test_things_that_nobody_drew_are_asked_about_all_the_same(tmp_path: Path) -> None:
-    """Every ordered pair of their parts; there is no gold."""
+    """Every ordered pair of their parts; there is no gold. One part leaves nothing to ask."""
     path = tmp_path / "mine.tsv"
     path.write_text("Everyday thing\tParts\nkettle\tlid, spout, lid\n", encoding="utf-8")
     probe = PartsProbe.read(path)
     assert [drawing.parts for drawing in probe.drawings] == [("lid", "spout")]
     assert probe.questions.height == 2 * 14
     assert probe.gold.is_empty()
-
-
-def test_a_thing_with_one_part_leaves_nothing_to_ask(tmp_path: Path) -> None:
-    path = tmp_path / "mine.tsv"
     path.write_text("Everyday thing\tParts\nstone\tstone\n", encoding="utf-8")
     with pytest.raises(DataError, match="no questions to ask"):
         PartsProbe.read(path)

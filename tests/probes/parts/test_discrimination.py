@@ -2,10 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import permutations
+from statistics import fmean
 
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 import tacit
@@ -13,10 +17,10 @@ from tacit.findings.findings import Findings
 from tacit.probes.parts.block import block, verdict
 from tacit.probes.parts.options import PartsOptions
 from tacit.probes.parts.probe import PartsProbe
-from tacit.probes.parts.repair import repaired_shuffled, shuffled
+from tacit.probes.parts.repair import SHUFFLES, baselines, repaired_shuffled, shuffled
 from tacit.sources.drawings import Drawing, demo_drawings
 from tests.coherence.enumerated_by_hand import all_assignments, linked
-from tests.probes.parts.measured import PARTS, believing, knowing, only, probe_of
+from tests.probes.parts.measured import PARTS, believing, counted, knowing, only, probe_of
 from tests.statistics.samples import resampled
 
 THINGS = tacit.demo_data("drawings")
@@ -229,3 +233,76 @@ def test_a_limit_counts_things_and_fast_takes_one_drawing_of_each() -> None:
     micro = only(found.tables["violation"], constraint="micro", stage="before")
     assert (micro["violated"], micro["undecided"]) == (0, 0)
     assert micro["applicable"] > fast.gold["label"].sum()
+
+
+TYPES = ("symmetric", "asymmetric", "inverse", "transitive")
+SCHEMA = dict.fromkeys(("thing", "annotator", "subject", "relation", "object"), pl.String)
+
+
+def beliefs(p: list[float | None], sizes: tuple[int, ...] = (3, 4)) -> pl.DataFrame:
+    """All statements about drawings of these sizes, with the values of p in turn."""
+    rows = [
+        (f"thing {n}", "ann", x, r, y)
+        for n, size in enumerate(sizes)
+        for x, y in permutations("abcde"[:size], 2)
+        for r in PARTS.relations
+    ]
+    table = pl.DataFrame(rows, SCHEMA, orient="row")
+    values = [p[k % len(p)] for k in range(len(rows))]
+    return table.with_columns(p_true=pl.Series(values, dtype=pl.Float64))
+
+
+def rates_by_hand(table: pl.DataFrame) -> dict[str, float]:
+    """Rates of each type, counted drawing by drawing and one constraint at a time."""
+    counts = dict.fromkeys(TYPES, (0, 0))
+    for _, rows in table.filter(pl.col("p_true") > 0.5).group_by("thing"):
+        of = counted(PARTS, set(rows.select("subject", "relation", "object").iter_rows()))
+        counts = {name: (n + of[name][0], m + of[name][1]) for name, (n, m) in counts.items()}
+    rates = {name: violated / applicable for name, (violated, applicable) in counts.items()}
+    violated, applicable = (sum(column) for column in zip(*counts.values(), strict=True))
+    return {**rates, "macro": fmean(rates.values()), "micro": violated / applicable}
+
+
+def test_shuffled_rates_are_the_mean_of_what_plain_counting_gives() -> None:
+    """Over the same permutations."""
+    table = beliefs([0.9, 0.2, 0.7, 0.4, 0.1])
+    found = {name: of["shuffled"] for name, of in baselines(table, PARTS).items()}
+    generator = np.random.default_rng(0)
+    columns = ["thing", "annotator", "subject", "relation", "object"]
+    drawn = [rates_by_hand(shuffled(table.sort(columns), generator)) for _ in range(SHUFFLES)]
+    for name, rate in found.items():
+        counted = [each[name] for each in drawn]
+        assert rate == pytest.approx(fmean(counted))
+        assert len(set(counted)) > 1  # the permutations differ
+
+
+def test_always_true_violates_what_plain_counting_gives() -> None:
+    """Every asymmetric constraint and nothing else, of what is decided.
+
+    Where nothing is believed, no constraint applies in any permutation.
+    """
+
+    def rates(baseline: str, *p: float | None) -> dict[str, float | None]:
+        return {name: of[baseline] for name, of in baselines(beliefs([*p]), PARTS).items()}
+
+    some = rates("always_true", 0.9, None, 0.1, 0.8, 0.6)
+    assert [some[name] for name in (*TYPES, "macro")] == [0.0, 1.0, 0.0, 0.0, 1 / 4]
+    assert rates("always_true", 0.3) == pytest.approx(rates_by_hand(beliefs([1.0])))
+    assert {*rates("shuffled", 0.1).values()} == {*rates("always_true", None).values()} == {None}
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.none() | st.floats(0, 1), min_size=1, max_size=40), st.integers(0, 9))
+def test_shuffling_permutes_the_beliefs_of_each_drawing(p: list[float | None], seed: int) -> None:
+    """The values of a drawing are the same, and the same statements have none."""
+    table = beliefs(p)
+    found = shuffled(table, np.random.default_rng(seed))
+    keys = ["thing", "subject", "relation", "object"]
+    assert found.sort(keys).drop("p_true").equals(table.sort(keys).drop("p_true"))
+    both = table.sort(keys)["p_true"], found.sort(keys)["p_true"]
+    assert both[0].is_null().equals(both[1].is_null())
+    for thing in table["thing"].unique():
+        before, after = (
+            each.filter(thing=thing)["p_true"].drop_nulls().sort() for each in (table, found)
+        )
+        assert before.equals(after)

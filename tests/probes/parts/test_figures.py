@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -76,15 +75,13 @@ def test_the_improvement_is_a_line_of_its_own() -> None:
 
 
 def test_relations_fall_by_accuracy_before_repair() -> None:
-    chart = chart_of("accuracy_by_relation")
+    chart = chart_of("accuracy_by_relation").to_dict()
     before = TABLES["accuracy_by_relation"].filter(stage="before")
     ranked = before.sort("accuracy", descending=True, nulls_last=True, maintain_order=True)
     expected = [f"{row['relation']} ({row['n']:,})" for row in ranked.to_dicts()]
-    assert json.dumps({"domain": expected}) in json.dumps(chart.to_dict())
-    said = texts(svg(chart))
-    assert set(expected) <= set(said)
-    missing = before["missing"].sum()
-    assert any(f"{missing} labelled statements excluded" in text for text in said)
+    assert json.dumps({"domain": expected}) in json.dumps(chart)
+    missing = f"{before['missing'].sum()} labelled statements excluded"
+    assert missing in " ".join(chart["title"]["subtitle"])
 
 
 def test_the_best_and_the_worst_stand_side_by_side() -> None:
@@ -106,7 +103,10 @@ def test_the_best_and_the_worst_stand_side_by_side() -> None:
 
 
 def test_violations_have_both_baselines_as_ticks() -> None:
-    """Of the raw beliefs alone, with the number of decided constraints."""
+    """Of the raw beliefs alone, with the number of decided constraints.
+
+    Published rates stand beside 300 drawings and 216,580 statements alone (Table 3).
+    """
     chart = chart_of("violations")
     table = TABLES["violation"].filter(stage="before")
     ticks = {
@@ -120,15 +120,8 @@ def test_violations_have_both_baselines_as_ticks() -> None:
     (micro,) = table.filter(constraint="micro").to_dicts()
     decided = micro["applicable"] - micro["undecided"]
     assert {f"micro ({decided:,})", "shuffled beliefs"} <= set(texts(svg(chart)))
-
-
-def test_violations_have_published_rates_only_for_all_drawings() -> None:
-    """Table 3 is of 300 drawings and 216,580 statements."""
-    one = of_one(TABLES)
-    ((name, found),) = one.found.items()
+    assert "published" not in str(chart.to_dict())
     counts = {"drawings": 300, "statements": 216_580}
-    whole = replace(one, found={name: replace(found, summary=counts)})
-    chart = drawn(FIGURES["violations"](whole))
-    published = [row for row in rows(chart) if "(published)" in str(row)]
+    whole = Shown({"m": Findings(pl.DataFrame(), TABLES, counts)}, {}, HOUSE)
+    published = [row for row in rows(FIGURES["violations"](whole)) if "(published)" in str(row)]
     assert any(row.get("reference") == 0.3218 for row in published)
-    assert "published" not in str(chart_of("violations").to_dict())

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
+import tacit
+from tacit import FakeModel, Ontology, Prompt
+from tacit.charts.theme import HOUSE
 from tacit.findings.findings import Findings
 from tacit.probes.parts import TABLES
+from tacit.probes.parts.details import graph_set
 from tacit.probes.parts.measures import measures
 from tacit.probes.parts.repair import STAGES
 from tacit.sources.drawings import Drawing
-from tests.probes.parts.measured import believing, knowing, only, probe_of
+from tests.probes.parts.measured import believing, counted, knowing, only, probe_of
 
 # Above: shade, stand, base, so also shade above base; the bulb is in the shade. With the inverses
 # 8 statements are true, and the reverses of these 8 are false.
@@ -88,8 +94,11 @@ def test_a_violated_inverse_is_repaired_by_each_objective_its_own_way() -> None:
     assert (summary["drawings_with_violation"], summary["contradiction_density"]) == (1, 1 / 13)
 
 
-def test_no_belief_is_no_accuracy() -> None:
-    """All are counted as missing; shares and rates are undefined, and nothing is repaired."""
+def test_no_belief_is_no_accuracy_and_without_gold_there_is_none() -> None:
+    """All are counted as missing; shares and rates are undefined, and nothing is repaired.
+
+    Without gold labels, tables are as declared, without rows; violations and repair are as ever.
+    """
     findings = all_alike(None)
     assert accuracies(findings) == dict.fromkeys(STAGES, None)
     assert findings.tables["violation"]["rate"].null_count() == 24
@@ -99,6 +108,14 @@ def test_no_belief_is_no_accuracy() -> None:
     assert drawings_of(findings, "paper") == (0, 0, 0, 0, 0)
     assert (findings.summary["missing"], findings.summary["missing_statements"]) == (168, 168)
     assert findings.summary["true_share"] is None
+    findings = all_alike(0.9, replace(LAMP, relations=()))
+    with_gold = all_alike(0.9).check(TABLES.values())
+    findings.check(TABLES.values())
+    for name, table in findings.tables.items():
+        assert table.is_empty() == name.startswith(EMPTY), name
+        assert table.schema == with_gold.tables[name].schema, name
+    assert drawings_of(findings, "paper") == (0, 72, None, None, None)
+    assert findings.tables["beliefs"]["label"].null_count() == 168
 
 
 def test_a_missing_belief_is_left_out_and_a_constraint_that_needs_it_is_undecided() -> None:
@@ -152,18 +169,6 @@ def test_a_belief_of_one_half_is_a_tie() -> None:
     assert findings.questions.equals(answers)
 
 
-def test_without_gold_there_is_no_accuracy() -> None:
-    """The tables are as declared, without rows; violations and repair are as ever."""
-    findings = all_alike(0.9, replace(LAMP, relations=()))
-    with_gold = all_alike(0.9).check(TABLES.values())
-    findings.check(TABLES.values())
-    for name, table in findings.tables.items():
-        assert table.is_empty() == name.startswith(EMPTY), name
-        assert table.schema == with_gold.tables[name].schema, name
-    assert drawings_of(findings, "paper") == (0, 72, None, None, None)
-    assert findings.tables["beliefs"]["label"].null_count() == 168
-
-
 def test_things_are_ranked_by_what_is_believed_before_repair() -> None:
     """Ties by name; of fewer than 40 the better half is best, and one in the middle neither."""
     # The second relation adds statements labelled true alone, which all-true gets right.
@@ -190,3 +195,65 @@ def test_the_same_beliefs_give_the_same_findings_in_any_order() -> None:
     second = probe.measure_beliefs(answers.sample(fraction=1, shuffle=True, seed=5))
     for name, table in first.tables.items():
         assert second.tables[name].equals(table), name
+
+
+FAMILY = """
+name: family
+relations:
+  parent of:
+    singular: "{subject} is a parent of {object}"
+    plural: "{subject} are parents of {object}"
+    asymmetric: true
+    inverse: child of
+    excludes: [sibling of]
+  child of:
+    singular: "{subject} is a child of {object}"
+    plural: "{subject} are children of {object}"
+    asymmetric: true
+    inverse: parent of
+  sibling of:
+    singular: "{subject} is a sibling of {object}"
+    plural: "{subject} are siblings of {object}"
+    symmetric: true
+    transitive: true
+"""
+KEY = ("thing", "subject", "relation", "object")
+KINDS = ("symmetric", "asymmetric", "inverse", "transitive", "excludes")
+THINGS = "Everyday thing\tParts\nfamily\tanna,ben,cleo,twins\nclan\teve,fay,gus\n"
+DRAWN = "1\tfamily\t---\tanna\tparent of\tben\n\t\t---\tben\tsibling of\tcleo\n"
+
+
+def score(prompt: Prompt, answer: str) -> float:
+    return -1.0 if (zlib.crc32(prompt.text.encode()) % 2 == 1) == (answer == "True") else -5.0
+
+
+def test_own_relations_are_asked_checked_repaired_and_drawn(tmp_path: Path) -> None:
+    """Wordings are the ontology's, and violations those that counting one by one finds.
+
+    Labels follow from a drawing; the report's graphs know the relations without the file.
+    """
+    things, drawn, ontology = (tmp_path / name for name in ("a.tsv", "b.tsv", "family.yaml"))
+    for path, content in ((things, THINGS), (drawn, DRAWN), (ontology, FAMILY)):
+        path.write_text(content, encoding="utf-8")
+    shared = {"ontology": ontology, "store": tmp_path / "store", "progress": False}
+    found, labelled = (
+        tacit.run("parts", model=FakeModel(score), drawings=path, **shared)
+        for path in (things, drawn)
+    )
+    asked = {row[:4]: row[4] for row in found.questions.select(*KEY, "text").iter_rows()}
+    start = "Judge whether this statement is true or false: In a family, "
+    assert asked["family", "twins", "parent of", "ben"] == f"{start}twins are parents of ben."
+    assert asked["family", "ben", "sibling of", "anna"] == f"{start}ben is a sibling of anna."
+    assert len(asked) == 3 * (4 * 3 + 3 * 2)
+    # No item is in both things, so their statements are counted together.
+    held = found.tables["beliefs"].filter("before").select(KEY[1:])
+    by_hand = counted(Ontology.load(ontology), set(held.iter_rows()))
+    rows = found.tables["violation"].filter(~pl.col("constraint").is_in(["macro", "micro"]))
+    before = rows.filter(stage="before").select("constraint", "violated", "applicable").rows()
+    assert before == [(kind, *by_hand[kind]) for kind in KINDS]
+    assert rows.filter(stage="paper")["violated"].sum() == 0
+    assert labelled.tables["beliefs"]["label"].sum() == 4
+    ontology.unlink()
+    graphs = graph_set({"fake": labelled.findings}, HOUSE)
+    assert graphs is not None
+    assert "sibling of" in str(graphs.graphs[0])

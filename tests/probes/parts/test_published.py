@@ -18,16 +18,15 @@ needs_parrot = pytest.mark.skipif(not PARROT.is_dir(), reason="the real drawings
 
 
 @needs_parrot
-def test_the_tables_about_the_drawings_come_out_as_printed() -> None:
-    """Tables 1 and 5, the labels of appendix C and the majority class, every cell."""
+def test_findings_stand_beside_what_the_paper_prints() -> None:
+    """Of the drawings, every cell of Tables 1 and 5, appendix C and the majority class.
+
+    Of a model, Figure 3, Table 7 and changed drawings: here of beliefs that are true of what is
+    drawn of a tree, so that all drawings are right.
+    """
     table = data_tables(PartsProbe.read(PARROT), read_things(PARROT))
     assert table.height == 30 + 100 + 4 + 1
     assert table["difference"].to_list() == [0.0] * table.height
-
-
-@needs_parrot
-def test_a_models_findings_stand_beside_figure_3_table_7_and_changed_drawings() -> None:
-    """Beliefs that are true of what is drawn of a tree: all drawings right."""
     probe = PartsProbe.read(PARROT, ["tree"])
     true = set(probe.gold.filter("label").select("thing", *STATEMENT).iter_rows())
     beliefs = [0.9 if row in true else 0.1 for row in probe.questions.iter_rows()]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 
 from tacit.errors import DataError
 from tacit.probes.parts.questions import Template, Wording
-from tests.probes.parts.measured import PARTS
+from tests.probes.parts.measured import PARTS, belief_of
 
 GRAMMAR = Wording.of("grammar")
 PAPER = Wording.of("paper")
@@ -21,11 +22,6 @@ SINGULAR = (
 )
 
 
-@pytest.mark.parametrize(("nouns", "plural"), [(PLURAL, True), (SINGULAR, False)])
-def test_number_by_grammar(nouns: str, *, plural: bool) -> None:
-    assert [noun for noun in nouns.split(", ") if GRAMMAR.is_plural(noun) != plural] == []
-
-
 BY_SOUND = (
     "an hour hand, a unicycle, an umbrella, an egg, a tree, a used car, an LED lamp, "
     "a one-way street, binoculars"
@@ -33,11 +29,13 @@ BY_SOUND = (
 BY_LETTER = "a hour hand, an unicycle, a binoculars"
 
 
-@pytest.mark.parametrize(("wording", "nouns"), [(GRAMMAR, BY_SOUND), (PAPER, BY_LETTER)])
-def test_articles_are_by_sound_or_as_in_the_paper_by_letter(wording: Wording, nouns: str) -> None:
-    """By grammar a plural has none."""
-    for said in nouns.split(", "):
-        assert wording.with_article(re.sub("^an? ", "", said)) == said
+def test_number_and_articles() -> None:
+    """An article is by sound, of a plural none; as in the paper it is by letter."""
+    for one, plural in ((PLURAL, True), (SINGULAR, False)):
+        assert [noun for noun in one.split(", ") if GRAMMAR.is_plural(noun) != plural] == []
+    for wording, said in ((GRAMMAR, BY_SOUND), (PAPER, BY_LETTER)):
+        nouns = [re.sub("^an? ", "", one) for one in said.split(", ")]
+        assert [wording.with_article(noun) for noun in nouns] == said.split(", ")
 
 
 SAID = [
@@ -50,19 +48,16 @@ SAID = [
 ]
 
 
-@pytest.mark.parametrize(("thing", "subject", "relation", "obj", "said"), SAID)
-def test_statements_read_as_in_the_paper(
-    thing: str, subject: str, relation: str, obj: str, said: str
-) -> None:
-    """Table 7's prompts to the character, and the paper's rule for plurals and articles."""
-    statement = PAPER.statement(subject, PARTS.relations[relation], obj)
-    prompt = Template.load("plain").prompt(PAPER.with_article(thing), statement)
-    assert prompt.text == f"Judge whether this statement is true or false: In {said}."
-    assert (prompt.answers, prompt.separator) == (("True", "False"), "\n")
+def test_statements_read_as_in_the_paper() -> None:
+    """Table 7's prompts to the character, and the paper's rule for plurals and articles.
 
-
-def test_the_verb_agrees_with_the_subject_by_grammar() -> None:
-    """In number, possessives included."""
+    By grammar the verb agrees with the subject, possessives included.
+    """
+    for thing, subject, relation, obj, said in SAID:
+        statement = PAPER.statement(subject, PARTS.relations[relation], obj)
+        prompt = Template.load("plain").prompt(PAPER.with_article(thing), statement)
+        assert prompt.text == f"Judge whether this statement is true or false: In {said}."
+        assert (prompt.answers, prompt.separator) == (("True", "False"), "\n")
     has_part = PARTS.relations["has part"]
     assert GRAMMAR.statement("lens", has_part, "rim") == "lens has the rim as its part"
     assert GRAMMAR.statement("feet", has_part, "toes") == "feet have the toes as their part"
@@ -84,3 +79,61 @@ def test_malformed_exceptions_are_refused(tmp_path: Path, text: str) -> None:
     own.write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=r"nouns\.yaml"):
         Wording.of("grammar", own)
+
+
+OWN = """\
+text: "True or not? In {a_thing}, {statement}."
+separator: " "
+positive: ["yes", "true"]
+negative: ["no"]
+"""
+
+
+def test_the_papers_inputs_to_the_character() -> None:
+    """Macaw's own slots, where each target ends with T5's end token.
+
+    GPT-3's answers are all aliases, case-folded, each alias in each form once.
+    """
+    prompt = Template.load("macaw").prompt("a tree", "trunk is above the roots")
+    assert prompt.text == (
+        "$answer$ ; $question$ = Judge whether this statement is true or false: "
+        "In a tree, trunk is above the roots. ; $mcoptions$ = (A) True (B) False"
+    )
+    assert prompt.answers == ("$answer$ = True</s>", "$answer$ = False</s>")
+    template = Template.load("gpt3")
+    assert template.true.count("1") == 1
+    false = {"false", "f", "no", "wrong", "incorrect", "0"}
+    assert {answer.casefold() for answer in template.false} == false
+    assert template.prompt("a tree", "trunk is above the roots").separator == "\n\n"
+
+
+def test_a_template_of_one_s_own(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(OWN, encoding="utf-8")
+    template = Template.read(path)
+    prompt = template.prompt("an egg", "yolk is inside the shell")
+    assert prompt.text == "True or not? In an egg, yolk is inside the shell."
+    assert prompt.answers == ("yes", "true", "no")
+    known = {"yes": math.log(0.2), "true": math.log(0.1), "no": math.log(0.1)}
+    assert belief_of(template, known) == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("text:", "test:"),
+        ('["no"]', "[]"),
+        ('["no"]', '["no", "no"]'),
+        ('["no"]', '["YES"]\nany_case: true'),
+        ('separator: " "', 'any_case: "off"'),
+        ('["no"]', '["yes"]'),
+        ('separator: " "', "filled: 2"),
+        ('"yes"', '["yes"'),
+    ],
+)
+def test_a_malformed_template_is_refused(tmp_path: Path, old: str, new: str) -> None:
+    path = tmp_path / "own.yaml"
+    assert old in OWN
+    path.write_text(OWN.replace(old, new), encoding="utf-8")
+    with pytest.raises(DataError, match=r"own\.yaml"):
+        Template.read(path)

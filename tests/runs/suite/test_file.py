@@ -75,23 +75,12 @@ def test_a_mistake_is_named_with_its_line(
 def test_two_runs_of_a_probe_need_names(workplace: Path) -> None:
     """Which are unique also where a file system has no case."""
     twice = GOOD + f"  - {RUNS[0]}\n"
-    with pytest.raises(DataError, match="two runs are called parts; give each a different name"):
-        planned(workplace, twice)
     named = twice.replace("probe: parts", "name: Parts, probe: parts", 1)
-    with pytest.raises(DataError, match="two runs are called parts"):
-        planned(workplace, named)
+    for text in (twice, named):
+        with pytest.raises(DataError, match="two runs are called parts; give each a different"):
+            planned(workplace, text)
     plan = planned(workplace, named.replace("Parts", "first"))
     assert list(plan.requests) == ["first", "parts"]
-
-
-def test_a_run_on_every_model_but_those_that_it_names(workplace: Path) -> None:
-    second = "  - {probe: parts, drawings: things, name: some, models: [demo-masked]}\n"
-    plan = planned(workplace, GOOD + second)
-    assert [(run.model, run.name) for run in plan.runs] == [
-        ("demo", "parts"),
-        ("demo-masked", "parts"),
-        ("demo-masked", "some"),
-    ]
 
 
 def test_settings_belong_to_one_model(workplace: Path) -> None:
@@ -158,11 +147,16 @@ def test_options_can_be_given_apart_from_the_file(workplace: Path) -> None:
             _ = Suite(file, given).requests
 
 
-def test_some_runs_can_be_chosen(workplace: Path) -> None:
-    """By name; models without a run are not loaded."""
-    file = workplace / "suite.yaml"
+def test_a_run_is_on_every_model_or_on_those_that_it_names(workplace: Path) -> None:
+    """Runs are chosen by name; models without a run are not loaded."""
     other = "  - {probe: parts, drawings: things, name: some, models: [demo-masked]}\n"
-    file.write_text(GOOD + other, encoding="utf-8")
+    plan = planned(workplace, GOOD + other)
+    assert [(run.model, run.name) for run in plan.runs] == [
+        ("demo", "parts"),
+        ("demo-masked", "parts"),
+        ("demo-masked", "some"),
+    ]
+    file = workplace / "suite.yaml"
     read = Suite(file, only=["some"])
     assert [(run.name, run.model) for run in read.runs] == [("some", "demo-masked")]
     assert read.models == ("demo-masked",)

@@ -11,10 +11,14 @@ import yaml
 
 import tacit
 from tacit.engine.ask import Engine
+from tacit.engine.store import Store
 from tacit.errors import DataError, RequestError
+from tacit.probes.parts.probe import PartsProbe
+from tacit.runs.suite.estimates import ELSEWHERE, FINISHED, UNKNOWN, estimates
+from tacit.runs.suite.file import Suite
 from tests.faults.running import findings_of
 from tests.other_packages import installed
-from tests.runs.suite.suites import PARTS, Counting, states, written
+from tests.runs.suite.suites import CONSISTENCY, PARTS, Counting, states, written
 
 
 @pytest.fixture(autouse=True)
@@ -62,17 +66,10 @@ def test_each_model_is_loaded_once_and_one_is_in_memory(
     assert found.failed == {("bad", "a"): "RuntimeError: a bug"}
 
 
-def test_nothing_is_asked_twice(tmp_path: Path, counting: Counting) -> None:
-    more = {**PARTS, "name": "more", "limit": 2}
-    run(written(tmp_path, models=["a"], runs=[PARTS, more]))
-    asked = Counter((name, prompt.text) for name, prompt in counting.asked)
-    assert set(asked.values()) == {2}, "two answers of each prompt"
-
-
 def test_a_model_that_fails_is_reported_and_the_others_continue(
     tmp_path: Path, counting: Counting
 ) -> None:
-    """The same call repeats only what failed; a model on no hub fails like one without memory."""
+    """The same call repeats only what failed, or what was damaged since."""
     counting.failing = ["b"]
     file = written(tmp_path, models=["a", "b", "c"])
     found = run(file)
@@ -90,6 +87,12 @@ def test_a_model_that_fails_is_reported_and_the_others_continue(
     assert counting.loaded == ["b"]
     again = json.loads((tmp_path / "runs" / "suite.json").read_text(encoding="utf-8"))
     assert [one["error"] for one in again["runs"]] == [None] * 3
+    before = all_findings(tmp_path / "runs")
+    (tmp_path / "runs" / "parts" / "a" / "findings" / "accuracy.parquet").write_bytes(b"x")
+    counting.asked.clear()
+    assert run(file).problem is None
+    assert all_findings(tmp_path / "runs") == before
+    assert not counting.asked
 
 
 def test_a_model_that_does_not_exist_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
@@ -128,8 +131,10 @@ def test_each_run_is_an_ordinary_one(tmp_path: Path) -> None:
     assert (tmp_path / "runs" / "parts" / "comparison.parquet").is_file()
 
 
-@pytest.mark.usefixtures("counting")
-def test_one_report_names_the_run_where_a_probe_has_several(tmp_path: Path) -> None:
+def test_one_report_names_the_run_where_a_probe_has_several(
+    tmp_path: Path, counting: Counting
+) -> None:
+    """No prompt that two runs share is asked twice."""
     second = {**PARTS, "name": "second", "limit": 2}
     file = written(tmp_path, models=["a", "b"], runs=[PARTS, second])
     found = tacit.suite(file, progress=False)
@@ -138,6 +143,8 @@ def test_one_report_names_the_run_where_a_probe_has_several(tmp_path: Path) -> N
     for name in ("a (parts)", "b (parts)", "a (second)", "b (second)"):
         assert name in page
     assert list(found["second"]) == ["a", "b"]
+    asked = Counter((name, prompt.text) for name, prompt in counting.asked)
+    assert set(asked.values()) == {2}, "two answers of each prompt"
 
 
 def test_data_that_changed_are_refused_before_anything_is_asked(
@@ -156,36 +163,22 @@ def test_data_that_changed_are_refused_before_anything_is_asked(
     assert not counting.loaded
 
 
-def test_a_damaged_run_is_repeated(tmp_path: Path, counting: Counting) -> None:
-    file = written(tmp_path, models=["a"])
-    run(file)
-    before = all_findings(tmp_path / "runs")
-    (tmp_path / "runs" / "parts" / "a" / "findings" / "accuracy.parquet").write_bytes(b"x")
-    counting.asked.clear()
-    assert run(file).problem is None
-    assert all_findings(tmp_path / "runs") == before
-    assert not counting.asked
-
-
 def test_a_folder_of_something_else_is_refused(tmp_path: Path, counting: Counting) -> None:
     """A run's folder, a person's own files, a file; and a suite without a folder."""
     file = written(tmp_path, models=["a"], out=None)
     with pytest.raises(RequestError, match="names no folder: add out: FOLDER"):
         run(file)
-    (tmp_path / "one").mkdir()
-    (tmp_path / "one" / "run.yaml").write_text("probe: parts\n", encoding="utf-8")
-    with pytest.raises(RequestError, match="contains the run of one model"):
-        run(file, out="one")
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "suite.json").write_text('{"mine": 1}', encoding="utf-8")
-    with pytest.raises(RequestError, match="is not the status of a suite"):
-        run(file, out="mine")
+    for folder, name, text, problem in (
+        ("one", "run.yaml", "probe: parts\n", "contains the run of one model"),
+        ("mine", "suite.json", '{"mine": 1}', "is not the status of a suite"),
+        ("page", "report.html", "mine", "is not a report that Tacit wrote"),
+    ):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_text(text, encoding="utf-8")
+        with pytest.raises(RequestError, match=problem):
+            tacit.suite(file, out=folder, progress=False)
     with pytest.raises(RequestError, match="is a file; expected a folder"):
         run(file, out=tmp_path / "mine" / "suite.json")
-    (tmp_path / "mine" / "suite.json").unlink()
-    (tmp_path / "mine" / "report.html").write_text("mine", encoding="utf-8")
-    with pytest.raises(RequestError, match="is not a report that Tacit wrote"):
-        tacit.suite(file, out="mine", progress=False)
     assert not counting.loaded
 
 
@@ -226,3 +219,32 @@ def test_a_vocabulary_that_cannot_be_read_fails_that_run_alone(
     }
     assert "depend on all of its models" in found.failed["assumptions", "demo"]
     assert "HF_HUB_OFFLINE" in found.failed["assumptions", "demo"]
+
+
+def test_models_here_are_measured_and_of_others_the_prompts_are_known(tmp_path: Path) -> None:
+    """Prompts that depend on a vocabulary elsewhere are not known."""
+    norms = {"probe": "assumptions", "norms": str(tacit.demo_data("norms"))}
+    file = written(tmp_path, models=["demo", "some/model"], runs=[PARTS, CONSISTENCY, norms])
+    plan = Suite(file, out=tmp_path / "runs")
+    found = {(one["run"], one["model"]): one for one in estimates(plan)}
+    here, there = found["parts", "demo"], found["parts", "some/model"]
+    prompts = here["prompts"]
+    assert (here["distinct"], here["to_ask"], here["tokens"] > 0) == (prompts, prompts, True)
+    assert here["seconds"] is not None
+    assert (there["prompts"], there["distinct"], there["note"]) == (prompts, prompts, ELSEWHERE)
+    assert there["to_ask"] is there["tokens"] is there["seconds"] is None
+    assert len(PartsProbe.read(tmp_path / "things", limit=1).prompts) == prompts
+    for model in ("demo", "some/model"):
+        unknown = found["assumptions", model]
+        assert (unknown["prompts"], unknown["note"]) == (None, UNKNOWN)
+
+
+def test_a_finished_run_has_nothing_to_ask(tmp_path: Path) -> None:
+    file = written(tmp_path)
+    tacit.suite(file, report=False, progress=False)
+    plan = Suite(file, out=tmp_path / "runs", store=Store(tmp_path / ".tacit"))
+    (found,) = estimates(plan)
+    assert (found["to_ask"], found["note"]) == (0, FINISHED)
+    (cached,) = estimates(Suite(file, out=tmp_path / "other", store=Store(tmp_path / ".tacit")))
+    assert cached["to_ask"] == 0
+    assert cached["prompts"]
