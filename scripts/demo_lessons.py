@@ -14,9 +14,9 @@ from demo_knowledge import Fact, Knowledge, Statement
 
 from tacit.coherence.ontology import Ontology
 from tacit.probes.assumptions import MAIN
+from tacit.probes.assumptions import load_templates as assumption_templates
 from tacit.probes.assumptions.elicitation import elicitation_text
 from tacit.probes.assumptions.retrieval import arranged
-from tacit.probes.assumptions.template import load_templates as assumption_templates
 from tacit.probes.assumptions.wording import joined
 from tacit.probes.consistency.questions import bare, choice_variants, prompt_variants
 from tacit.probes.consistency.template import load_templates

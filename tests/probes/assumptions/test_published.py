@@ -10,8 +10,8 @@ import pytest
 from tacit.errors import RequestError
 from tacit.findings.findings import Findings
 from tacit.findings.published import printed_values
+from tacit.probes.assumptions import load_templates
 from tacit.probes.assumptions.published import MODELS, published_table
-from tacit.probes.assumptions.template import load_templates
 from tests.probes.assumptions.made_up import small_run
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import yaml
 
-from tacit.probes.assumptions.template import load_templates
+from tacit.probes.assumptions import load_templates
 from tacit.probes.assumptions.wording import (
     american,
     bare,

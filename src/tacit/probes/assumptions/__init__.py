@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from tacit.findings.declared import Headlines, Tables
+from functools import cache
+
+from pydantic import BaseModel
+
+from tacit.findings.declared import Headlines, Tables, shipped
 
 TABLES = Tables("assumptions")
 DETAILS = Tables("assumptions", "details")
@@ -13,3 +17,24 @@ MAIN = "top-decreasing"
 
 NUMBERS = (1, 4, 10)
 """The numbers of properties per prompt for which main results are reported."""
+
+
+class Example(BaseModel):
+    """One of Prince's examples of tacit assumptions (Weir et al. 2020, Table 3)."""
+
+    text: str
+    completions: dict[str, tuple[str, ...]]
+
+
+class Templates(BaseModel):
+    retrieval: dict[str, str]
+    preface: str
+    relations: dict[str, str]
+    ends: dict[str, str]
+    prince: dict[str, Example]
+    wording: dict[str, frozenset[str]]
+
+
+@cache
+def load_templates() -> Templates:
+    return Templates.model_validate(shipped("templates", "assumptions"))

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from tacit.probes.assumptions import load_templates
 from tacit.probes.assumptions.corrections import Correction, Corrections
 from tacit.probes.assumptions.options import AssumptionsOptions, ConceptPreset
 from tacit.probes.assumptions.properties import SEVERAL_WORDS, TAGGED, Step, apply_filters
 from tacit.probes.assumptions.responses import Response, read_responses
-from tacit.probes.assumptions.template import load_templates
 from tacit.probes.assumptions.wording import bare, is_plural, is_tagged, shipped_nouns
 from tacit.probes.base import Requests
 from tacit.requests import BLANK, RankingPrompt, Vocabulary

@@ -16,9 +16,8 @@ from tacit.charts.theme import PAPER, Palette, mixed
 from tacit.english import several
 from tacit.findings.numbers import score
 from tacit.findings.spec import Kind
-from tacit.probes.assumptions import MAIN
+from tacit.probes.assumptions import MAIN, load_templates
 from tacit.probes.assumptions.ranks import chance_mrr
-from tacit.probes.assumptions.template import load_templates
 
 PAPERS = "bear"  # the concept of the paper's Figure 1
 BEST = 5

@@ -6,14 +6,12 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import polars as pl
 
 from tacit.errors import RequestError
-from tacit.findings.display import Headline
 from tacit.findings.findings import Findings
-from tacit.findings.spec import TableSpec
 from tacit.probes.assumptions import HEADLINES, TABLES, averages, ranks
 from tacit.probes.assumptions.block import block, standing
 from tacit.probes.assumptions.corrections import Correction
@@ -46,22 +44,21 @@ FAST = "properties stand in the main order alone, and only after “Everyone kno
 class Assumptions(Probe):
     """The assumptions probe for several models: concept retrieval and property elicitation."""
 
-    name: ClassVar[str] = "assumptions"
-    summary: ClassVar[str] = (
+    name = "assumptions"
+    summary = (
         "Test whether a model shares people's stereotypic tacit assumptions about everyday "
         "concepts."
     )
-    title: ClassVar[str] = "Assumptions"
-    question: ClassVar[str] = (
+    question = (
         "Does the model share people's stereotypic tacit assumptions about concepts? "
         "(Weir et al. 2020)"
     )
-    Options: ClassVar[type[AssumptionsOptions]] = AssumptionsOptions
-    tables: ClassVar[Mapping[str, TableSpec]] = TABLES
-    headlines: ClassVar[Sequence[Headline]] = HEADLINES
+    Options = AssumptionsOptions
+    tables = TABLES
+    headlines = HEADLINES
     figures = "tacit.probes.assumptions.figures:FIGURES"
-    filters: ClassVar[tuple[str, ...]] = ("relation", "concept")
-    ranks_vocabulary: ClassVar[bool] = True
+    filters = ("relation", "concept")
+    ranks_vocabulary = True
     block = staticmethod(block)
     details = staticmethod(details)
     measures = staticmethod(measures)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from tacit.probes.assumptions import load_templates
 from tacit.probes.assumptions.corrections import Corrections
 from tacit.probes.assumptions.options import ResponsePreset
-from tacit.probes.assumptions.template import load_templates
 from tacit.probes.assumptions.wording import (
     american,
     expanded,

@@ -12,10 +12,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import polars as pl
 
-from tacit.probes.assumptions import MAIN
+from tacit.probes.assumptions import MAIN, load_templates
 from tacit.probes.assumptions.options import Articles
 from tacit.probes.assumptions.properties import Concept, Worded
-from tacit.probes.assumptions.template import load_templates
 from tacit.probes.assumptions.wording import joined
 from tacit.requests import BLANK, Prompt, Ranking, RankingKind, RankingPrompt, Vocabulary, rank
 

@@ -9,7 +9,7 @@ from functools import cache
 
 from tacit.english import Nouns, head, inflected, lemmas
 from tacit.findings.declared import shipped
-from tacit.probes.assumptions.template import load_templates
+from tacit.probes.assumptions import load_templates
 from tacit.strings import comparable
 
 _AS_IT_STANDS = frozenset({"is", "has", "can", "cannot", "can't", "isn't", "hasn't", "doesn't"})

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from tacit.english import several
 from tacit.errors import RequestError
 from tacit.findings.block import Block
-from tacit.findings.display import Details, Headline
+from tacit.findings.display import Details
 from tacit.findings.findings import Findings
-from tacit.findings.spec import TableSpec
 from tacit.knowledge.background import Background
 from tacit.probes.base import Answers, Probe, Requests
 from tacit.probes.consistency import HEADLINES, TABLES, questions
@@ -41,21 +40,20 @@ if TYPE_CHECKING:
 class ConsistencyProbe(Probe):
     """A probe that asks anchor questions, and yes/no questions about background facts."""
 
-    name: ClassVar[str] = "consistency"
-    summary: ClassVar[str] = (
+    name = "consistency"
+    summary = (
         "Test whether knowing a question's background facts predicts a correct answer to the "
         "question."
     )
-    Options: ClassVar[type[ConsistencyOptions]] = ConsistencyOptions
-    title: ClassVar[str] = "Consistency"
-    question: ClassVar[str] = (
+    Options = ConsistencyOptions
+    question = (
         "Does knowing a question's background facts predict a correct answer to the question? "
         "(Sahu et al. 2022)"
     )
-    tables: ClassVar[Mapping[str, TableSpec]] = TABLES
-    headlines: ClassVar[Sequence[Headline]] = HEADLINES
+    tables = TABLES
+    headlines = HEADLINES
     figures = "tacit.probes.consistency.figures:FIGURES"
-    filters: ClassVar[tuple[str, ...]] = ("concept",)
+    filters = ("concept",)
 
     options: ConsistencyOptions
     anchors: Sequence[Anchor]

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 
@@ -14,10 +14,8 @@ from tacit.charts.shown import Shown
 from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
 from tacit.errors import DataError, RequestError
-from tacit.findings.display import Headline
 from tacit.findings.findings import Findings, votes_summary
 from tacit.findings.measure import Measure
-from tacit.findings.spec import TableSpec
 from tacit.probes.base import Answers, Probe, Requests
 from tacit.probes.parts import (
     HEADLINES,
@@ -53,20 +51,20 @@ _FAST = "one drawing per thing, and only the statements with a gold label"
 class PartsProbe(Probe):
     """A probe that asks about all possible relations between the parts of a thing."""
 
-    name: ClassVar[str] = "parts"
-    summary: ClassVar[str] = (
+    name = "parts"
+    summary = (
         "Ask how the parts of everyday things are related, count constraint violations, and repair "
         "beliefs."
     )
-    question: ClassVar[str] = (
+    question = (
         "Are the model's beliefs about the parts of everyday things free of contradictions, and "
         "how much more accurate does repair make them? (Gu et al. 2023)"
     )
-    Options: ClassVar[type[PartsOptions]] = PartsOptions
-    tables: ClassVar[Mapping[str, TableSpec]] = TABLES
-    headlines: ClassVar[Sequence[Headline]] = HEADLINES
+    Options = PartsOptions
+    tables = TABLES
+    headlines = HEADLINES
     figures = "tacit.probes.parts.figures:FIGURES"
-    filters: ClassVar[tuple[str, ...]] = ("relation", "thing")
+    filters = ("relation", "thing")
     block = staticmethod(block)
     details = staticmethod(details)
     violations = staticmethod(violations)
