@@ -98,19 +98,14 @@ def signed(value: float | None) -> str:
     return f"{plus}{text}".replace("-", _MINUS)
 
 
-def interval(low: float | None, high: float | None, kind: Kind = "percent") -> str:
-    """Return the two ends of a 95 % CI as text, or "no interval" if the CI is undefined."""
-    if low is None or high is None:
-        return "no interval"
-    return f"95{_SPACE}% CI {bounds(low, high, kind)}"
-
-
 def estimate(
     value: float | None, low: float | None, high: float | None, kind: Kind = "percent"
 ) -> str:
-    """Return a value as text, with its confidence interval, if there is one, in parentheses."""
+    """Return a value as text, with its 95 % CI, if there is one, in parentheses."""
     text = formatted(value, kind)
-    return text if None in {value, low, high} else f"{text} ({interval(low, high, kind)})"
+    if value is None or low is None or high is None:
+        return text
+    return f"{text} (95{_SPACE}% CI {bounds(low, high, kind)})"
 
 
 def bracketed(

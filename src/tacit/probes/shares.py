@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -24,16 +24,7 @@ from tacit.statistics import FEWEST_CLUSTERS
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Share:
-    """A result of a ``ShareProbe``: the mean of a column that ``judge`` adds; see ``share``."""
-
-    column: str
-    heading: str
-    chance: float | None = None
-
-
-def share(column: str, heading: str, *, chance: float | None = None) -> Share:
+def share(column: str, heading: str, *, chance: float | None = None) -> Column:
     """Declare a result of a ``ShareProbe``.
 
     Args:
@@ -47,7 +38,8 @@ def share(column: str, heading: str, *, chance: float | None = None) -> Share:
         >>> share("right", "right answers", chance=0.5).chance
         0.5
     """
-    return Share(column, heading, chance)
+    ends = (f"{column}_low", f"{column}_high")
+    return Column(column, heading, "percent", ends=ends, of=column, chance=chance)
 
 
 class ShareProbe(Probe):
@@ -90,7 +82,7 @@ class ShareProbe(Probe):
 
     key: ClassVar[tuple[str, ...]] = ()
     asks: ClassVar[tuple[str, ...]] = ()
-    results: ClassVar[tuple[Share, ...]] = ()
+    results: ClassVar[tuple[Column, ...]] = ()
     by: ClassVar[str | None] = None
     cluster: ClassVar[str | None] = None
     unit: ClassVar[str] = "question"
@@ -113,7 +105,7 @@ class ShareProbe(Probe):
         cls.tables = {**derived, **cls._own_tables}
         cls.figures = {**_figures(cls, derived), **cls._own_figures}
         shares = (
-            Headline(one.heading, "", "total", one.column, n=("n", cls.unit)) for one in cls.results
+            Headline(one.heading, "", "total", one.name, n=("n", cls.unit)) for one in cls.results
         )
         cls.headlines = (*shares, *cls._own_headlines)
 
@@ -171,9 +163,9 @@ class ShareProbe(Probe):
         ]
         judged: Any = self.judge(table.with_columns(columns))
         found = judged.columns if isinstance(judged, pl.DataFrame) else ()
-        if lacking := [one.column for one in self.results if one.column not in found]:
+        if lacking := [one.name for one in self.results if one.name not in found]:
             raise FindingsError(f"judge returns no table with the column {', '.join(lacking)}")
-        questions = judged.with_columns(pl.col(one.column).cast(pl.Float64) for one in self.results)
+        questions = judged.with_columns(pl.col(one.name).cast(pl.Float64) for one in self.results)
         declared = declared_tables(type(self)).values()
         tables = {one.name: one.of(questions) for one in declared if one.name != QUESTIONS}
         answered = [
@@ -194,16 +186,16 @@ class ShareProbe(Probe):
         clusters: dict[str, int] = {}
         measures = []
         for one in self.results:
-            rows = questions.drop_nulls(one.column)
-            clusters[one.column] = rows[self.cluster].n_unique() if self.cluster else rows.height
-            if one.chance is not None:
-                low, high = (row[f"{one.column}_{end}"] for end in ("low", "high"))
-                if low is None and clusters[one.column] >= FEWEST_CLUSTERS:
-                    low, high = _exact(row[one.column], clusters[one.column])
+            rows = questions.drop_nulls(one.name)
+            clusters[one.name] = rows[self.cluster].n_unique() if self.cluster else rows.height
+            if isinstance(one.chance, float | int):
+                low, high = (row[f"{one.name}_{end}"] for end in ("low", "high"))
+                if low is None and clusters[one.name] >= FEWEST_CLUSTERS:
+                    low, high = _exact(row[one.name], clusters[one.name])
                 measures.append(Measured(f"“{one.heading}”", low, high, one.chance))
         found = verdict(
             top,
-            clusters[self.results[0].column],
+            clusters[self.results[0].name],
             FEWEST_CLUSTERS,
             measures[:1],
             noun=(self.cluster or self.unit,),
@@ -232,12 +224,8 @@ def _tables(kind: type[ShareProbe]) -> dict[str, TableSpec]:
     """Declare the questions, the shares in all of them, and the shares by group."""
     names = dict.fromkeys((*kind.key, *([kind.by] if kind.by else [])))
     keys = tuple(Column(name, name) for name in names)
-    values = tuple(Column(one.column, one.heading, "percent") for one in kind.results)
-    shares = []
-    for column, one in zip(values, kind.results, strict=True):
-        ends = (f"{column.name}_low", f"{column.name}_high")
-        shares.append(replace(column, ends=ends, of=column.name, chance=one.chance))
-    n = Column("n", f"{kind.unit}s", "count", of=kind.results[0].column if kind.results else None)
+    values = (replace(one, ends=None, of=None, chance=None) for one in kind.results)
+    n = Column("n", f"{kind.unit}s", "count", of=kind.results[0].name if kind.results else None)
     reading = "The share of each result, with 95 % confidence intervals."
     questions = TableSpec(
         QUESTIONS,
@@ -249,7 +237,7 @@ def _tables(kind: type[ShareProbe]) -> dict[str, TableSpec]:
         open=True,
     )
     total = TableSpec(
-        "total", "All questions", reading, (n, *shares), 0, Layout(), cluster=kind.cluster
+        "total", "All questions", reading, (n, *kind.results), 0, Layout(), cluster=kind.cluster
     )
     found = {QUESTIONS: questions, "total": total}
     if kind.by:
@@ -264,8 +252,8 @@ def _figures(kind: type[ShareProbe], tables: Mapping[str, TableSpec]) -> dict[st
         return {}
     figures = (
         replace(
-            marks_by(tables[f"by_{kind.by}"], one.column, kind.by),
-            name=f"{one.column}_by_{kind.by}",
+            marks_by(tables[f"by_{kind.by}"], one.name, kind.by),
+            name=f"{one.name}_by_{kind.by}",
             title=f"{one.heading[0].upper()}{one.heading[1:]} by {kind.by}",
         )
         for one in kind.results

@@ -44,8 +44,7 @@ def aurocs(right: Floats, rows: Floats) -> Floats:
 def chance_level(right: ArrayLike, score: ArrayLike) -> float | None:
     """Compute the exact mean of average precision over all permutations of ``right``."""
     at, rows = at_thresholds(right, score)
-    level = float(chance_levels(at.sum(), rows))
-    return None if np.isnan(level) else level
+    return _one(chance_levels(at.sum(), rows))
 
 
 def chance_levels(right: ArrayLike, rows: Floats) -> Floats:

@@ -26,17 +26,21 @@ FEWEST_FACTS = 20
 """Minimum number of known facts, and of other facts, for a p-value of the relevance."""
 
 YES = pl.col("expected") == "yes"
-_ON_FACTS, _ON_NEGATIVES = pl.col("right").filter(YES), pl.col("right").filter(~YES)
 
 
 def by_anchor(answers: pl.DataFrame) -> pl.DataFrame:
-    """Compute each anchor's background score: half the shares right on facts and on negatives."""
-    facts, negatives = _ON_FACTS, _ON_NEGATIVES
+    """Compute each anchor's background score (Sahu et al. 2022, equation 1)."""
+    return scores_by("anchor", answers)
+
+
+def scores_by(key: str, answers: pl.DataFrame) -> pl.DataFrame:
+    """Compute background scores: half the sum of the shares right on facts and on negatives."""
+    facts, negatives = (pl.col("right").filter(side) for side in (YES, ~YES))
     # A single division, so that scores that are equal on paper, such as (1/5 + 2/5)/2 and
     # (3/5 + 0)/2, are equal here too and form one threshold of average precision.
     score = facts.sum() * negatives.count() + negatives.sum() * facts.count()
     score /= 2 * facts.count() * negatives.count()
-    return answers.group_by("anchor", maintain_order=True).agg(
+    return answers.group_by(key, maintain_order=True).agg(
         facts=YES.sum().cast(pl.Int64),
         positives=facts.count().cast(pl.Int64),
         negatives=negatives.count().cast(pl.Int64),
@@ -50,22 +54,14 @@ def by_relation(found: ModelAnswers, bootstrap: Bootstrap) -> pl.DataFrame:
     """Compute each relation's background score (Sahu et al. 2022, Figure 4a)."""
     rows: list[dict[str, Any]] = []
     of = found.fact_answers.join(found.facts, on="fact", maintain_order="left")
-    for (relation,), part in of.sort("relation").group_by("relation", maintain_order=True):
+    for _, part in of.sort("relation").group_by("relation", maintain_order=True):
+        (row,) = scores_by("relation", part).to_dicts()
         yes = part.select(YES).to_series().to_numpy()
         sides = np.stack([yes, ~yes]) & part["right"].is_not_null().to_numpy()
         right = sides & part["right"].fill_null(value=False).to_numpy()
         score = bootstrap.mean_of_ratios(part["head"].to_numpy(), right, sides)
-        accuracies = [part.select(side.mean()).item() for side in (_ON_FACTS, _ON_NEGATIVES)]
-        rows.append(
-            {
-                "relation": relation,
-                "facts": int(yes.sum()),
-                "positives": int(sides[0].sum()),
-                "negatives": int(sides[1].sum()),
-                **dict(zip(ACCURACIES, accuracies, strict=True)),
-                "background_score": Estimate(None, None, None) if None in accuracies else score,
-            }
-        )
+        undefined = row["background_score"] is None
+        rows.append({**row, "background_score": Estimate(None) if undefined else score})
     return TABLES["background_by_relation"].frame(rows)
 
 

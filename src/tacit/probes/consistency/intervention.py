@@ -91,9 +91,7 @@ class Contexts:
     @cached_property
     def irrelevant(self) -> pl.DataFrame:
         """For each question, as many facts of another one with which it shares no concept."""
-        facts: dict[str, list[tuple[str, ...]]] = {}
-        for anchor, *fact in self.own.iter_rows():
-            facts.setdefault(anchor, []).append(tuple(fact))
+        facts: dict[str, list[tuple[str, ...]]] = self.own.rows_by_key("anchor")
         order = sorted(facts, key=self._rank)
         found = {}
         for at, anchor in enumerate(order):
@@ -148,11 +146,8 @@ class Contexts:
 
     def questions(self, group: str, condition: str) -> Iterator[Question]:
         """Yield the questions of a group behind the facts of one condition."""
-        texts, by_id = (
-            dict(self.texts[condition].iter_rows()),
-            {one.id: one for one in self.anchors},
-        )
-        stated = (by_id[anchor] for anchor in texts)
+        texts = dict(self.texts[condition].iter_rows())
+        stated = [one for one in self.anchors if one.id in texts]
         for question in about_anchors(group, stated, self.templates):
             yield question._replace(before=f"{texts[question.key['anchor']]} ")
 
