@@ -90,16 +90,16 @@ def test_an_interrupt_does_not_wait_for_the_solver(tmp_path: Path) -> None:
     given = tmp_path / "given.csv"
     given.write_text("\n".join(["subject,relation,object,p_true", *rows]) + "\n")
     command = ["repair", str(given), "--out", str(tmp_path / "out.csv"), "--objective", "log-odds"]
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", INTERRUPTED, *command],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "solving\n"
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=30) == 130
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "solving\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
     assert not (tmp_path / "out.csv").exists()
 
 

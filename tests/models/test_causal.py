@@ -48,3 +48,15 @@ def test_a_blank_inside_is_refused(loaded: Loaded) -> None:
     """Text behind the blank is an error that names the prompt."""
     with pytest.raises(PromptError, match=r"'A ___ has fur'.*has text after its blank"):
         loaded("gpt2").answer([Prompt("A ___ has fur", ("bear",))])
+
+
+@pytest.mark.parametrize("name", ["gpt2", "gpt-neo", "llama"])
+def test_spanned(name: str, loaded: Loaded) -> None:
+    """A text that ends in a space which its answer's token takes is spanned; a separator is not."""
+    model = loaded(name)
+    assert model.answer([Prompt("It is ", ("bird",), "")])[0]["bird"].spanned
+    assert not model.answer([Prompt("It is", ("bird",), " ")])[0]["bird"].spanned
+    assert not model.answer([Prompt("It is ___", ("bird",))])[0]["bird"].spanned
+    assert values(model, Prompt("It is ", ("bird",), "")) == pytest.approx(
+        values(model, Prompt("It is", ("bird",), " ")), abs=1e-5
+    )

@@ -82,3 +82,12 @@ def test_no_mask_token(tmp_path: Path, folder_of: Callable[[str], Path]) -> None
     tokenizer.save_pretrained(tmp_path)
     with pytest.raises(ModelError, match="has no mask token"):
         tiny.load(tmp_path)
+
+
+@pytest.mark.parametrize(("name", "spans"), [("roberta", True), ("albert", True), ("bert", False)])
+def test_spanned(name: str, spans: bool, loaded: Loaded) -> None:  # noqa: FBT001 - a column
+    """A space at the text's end is spanned where the answer's token takes it, and only there."""
+    model = loaded(name)
+    assert model.answer([Prompt("It is ", ("bird",), "")])[0]["bird"].spanned is spans
+    assert not model.answer([Prompt("It is", ("bird",))])[0]["bird"].spanned
+    assert not model.answer([Prompt("It is ___ here", ("bird",))])[0]["bird"].spanned
