@@ -14,7 +14,7 @@ from tacit.errors import RequestError
 from tacit.findings.findings import Findings
 from tacit.probes.assumptions import HEADLINES, TABLES, averages, ranks
 from tacit.probes.assumptions.block import block, standing
-from tacit.probes.assumptions.corrections import Correction
+from tacit.probes.assumptions.corrections import Correction, Corrections, read_corrections
 from tacit.probes.assumptions.details import details
 from tacit.probes.assumptions.elicitation import Asking, Elicitation, elicit
 from tacit.probes.assumptions.measures import different_questions, measures, sides
@@ -28,10 +28,10 @@ from tacit.probes.assumptions.properties import (
     word_properties,
 )
 from tacit.probes.assumptions.retrieval import ORDERS, RANDOM_ORDERS, TIES, Retrieval, has_ties
-from tacit.probes.assumptions.vocabulary import Words
+from tacit.probes.assumptions.vocabulary import Words, read_words
 from tacit.probes.base import Answered, Answers, ModelWords, Probe, Requests
 from tacit.requests import Vocabulary
-from tacit.sources.norms import Norms
+from tacit.sources.norms import Norms, read_norms
 from tacit.statistics import Bootstrap
 
 log = logging.getLogger(__name__)
@@ -74,9 +74,6 @@ class Assumptions(Probe):
     @classmethod
     def of(cls, options: AssumptionsOptions) -> Self:
         from tacit.knowledge.words import spare_torch
-        from tacit.probes.assumptions.corrections import Corrections, read_corrections
-        from tacit.probes.assumptions.vocabulary import read_words
-        from tacit.sources.norms import read_norms
 
         spare_torch(None)
         if options.articles == "candidate" and options.vocabulary != "concepts":

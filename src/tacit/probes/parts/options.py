@@ -103,11 +103,6 @@ class PartsOptions:
             raise RequestError("--preset and --prompt both set the prompt template; give only one")
         return Template.read(self.prompt) if self.prompt else Template.load(self.preset)
 
-    @property
-    def chosen_things(self) -> list[str] | None:
-        """The names of the things to include, in lower case; None to include all things."""
-        return names(self.things)
-
 
 def names(listed: str | None) -> list[str] | None:
     """Split a comma-separated list of names, and convert the names to lower case."""

@@ -83,7 +83,7 @@ class PartsProbe(Probe):
         template = options.template()
         wording = Wording.of(options.number, options.nouns)
         ontology = Ontology.load(options.ontology)
-        probe = cls.read(options.drawings, options.chosen_things, options.limit, ontology)
+        probe = cls.read(options.drawings, names(options.things), options.limit, ontology)
         if options.fast:
             first: dict[str, Drawing] = {}
             for drawing in probe.drawings:
