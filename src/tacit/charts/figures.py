@@ -120,31 +120,35 @@ def marks_by(
     return FigureSpec(spec.name, spec.title, spec.reading, draw)
 
 
-def sizes(shown: Shown, measures: Measures) -> Drawn | None:
-    """Plot each main measure against the number of parameters, with one line per model family."""
-    from tacit.charts.marks import Curves
-    from tacit.charts.panels import in_rows
-    from tacit.statistics import Bootstrap
+def of_sizes(measures: Measures) -> Draw:
+    """Return the figure ``size_of_models``: main measures by number of parameters and family."""
 
-    how = Bootstrap()
-    table = by_size(shown, measures, how)
-    if table is None:
-        return None
-    panels = [
-        Curves(
-            part,
-            Column("value", name.partition(",")[0], "score", ends=("low", "high")),
-            shown.colours,
-            across=Column("parameters", "parameters", "count"),
-            by="family",
-            log=True,
-        ).chart(name)
-        for (name,), part in table.drop_nulls("value").group_by("measure", maintain_order=True)
-    ]
-    return in_rows(panels, 2), {"resamples": several(how.resamples, "resample")}
+    def size_of_models(shown: Shown) -> Drawn | None:
+        from tacit.charts.marks import Curves
+        from tacit.charts.panels import in_rows
+        from tacit.statistics import Bootstrap
+
+        how = Bootstrap()
+        table = _by_size(shown, measures, how)
+        if table is None:
+            return None
+        panels = [
+            Curves(
+                part,
+                Column("value", name.partition(",")[0], "score", ends=("low", "high")),
+                shown.colours,
+                across=Column("parameters", "parameters", "count"),
+                by="family",
+                log=True,
+            ).chart(name)
+            for (name,), part in table.drop_nulls("value").group_by("measure", maintain_order=True)
+        ]
+        return in_rows(panels, 2), {"resamples": several(how.resamples, "resample")}
+
+    return size_of_models
 
 
-def by_size(shown: Shown, measures: Measures, how: Bootstrap) -> pl.DataFrame | None:
+def _by_size(shown: Shown, measures: Measures, how: Bootstrap) -> pl.DataFrame | None:
     """Return the main measures of the models of each family; None if no family has two sizes."""
     import polars as pl
 

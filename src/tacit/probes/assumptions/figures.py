@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from tacit.charts.figures import Drawn, Figures, sizes
+from tacit.charts.figures import Drawn, Figures, of_sizes
 from tacit.charts.marks import Curves, Rows
 from tacit.charts.panels import in_rows
 from tacit.charts.plots import Grid
@@ -137,11 +137,6 @@ def ablation(shown: Shown) -> Drawn | None:
     return panels, {"model": _only(shown), "intervals": shown.intervals()}
 
 
-def size_of_models(shown: Shown) -> Drawn | None:
-    """The mean reciprocal rank against model size (not a figure of Weir et al. 2020)."""
-    return sizes(shown, measures)
-
-
 FIGURES = Figures(
     "assumptions",
     retrieval_examples,
@@ -150,7 +145,7 @@ FIGURES = Figures(
     retrieval_orders,
     elicitation,
     ablation,
-    size_of_models,
+    of_sizes(measures),
 )
 
 

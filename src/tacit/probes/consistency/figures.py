@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from tacit.charts.figures import Drawn, Figures, sizes
+from tacit.charts.figures import Drawn, Figures, of_sizes
 from tacit.charts.marks import Curves, Rows
 from tacit.charts.panels import bounds, in_rows
 from tacit.charts.plots import Histograms, Scatter
@@ -228,11 +228,6 @@ def accuracy_by_score(shown: Shown) -> Drawn | None:
     return [[curves.chart("")]], values
 
 
-def size_of_models(shown: Shown) -> Drawn | None:
-    """Lift, background score and accuracy against the number of parameters."""
-    return sizes(shown, measures)
-
-
 def intervention(shown: Shown) -> Drawn | None:
     """How the accuracy changes if facts are added to the prompt, by kind of fact."""
     rows = _rows(shown, "intervention", "change", label="label", by="group", dotted=0.0, width=300)
@@ -258,7 +253,7 @@ FIGURES = Figures(
     consistency_by_relation,
     consistency_by_concept,
     controls,
-    size_of_models,
+    of_sizes(measures),
     intervention,
 )
 

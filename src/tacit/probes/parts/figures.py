@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from tacit.charts.figures import Drawn, Figures, sizes
+from tacit.charts.figures import Drawn, Figures, of_sizes
 from tacit.charts.marks import Curves, Rows
 from tacit.charts.panels import in_rows
 from tacit.charts.plots import Histograms
@@ -155,11 +155,6 @@ def worst_things(shown: Shown) -> Drawn | None:
     return _lowest(shown, "thing")
 
 
-def size_of_models(shown: Shown) -> Drawn | None:
-    """Violation rates against model sizes (not a figure of Gu et al. 2023)."""
-    return sizes(shown, measures)
-
-
 FIGURES = Figures(
     "parts",
     probabilities,
@@ -170,7 +165,7 @@ FIGURES = Figures(
     all_things,
     relations,
     worst_things,
-    size_of_models,
+    of_sizes(measures),
 )
 
 
