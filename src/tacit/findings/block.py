@@ -58,15 +58,9 @@ class Entries:
 
     def __call__(self, table: str, column: str, **where: Any) -> Entry | None:  # noqa: ANN401 - keys
         """Return a value; None if there is no such table or row, or the value is not defined."""
-        import polars as pl
-
-        found = self.findings.tables.get(table)
-        keys = [pl.col(name).eq_missing(pl.lit(value)) for name, value in where.items()]
-        rows = () if found is None else found.filter(*keys).head(1).to_dicts()
-        for row in rows:
-            if row[column] is not None:
-                return Entry(row, self.tables[table].column(column))
-        return None
+        headline = Headline("", "", table, column, where)
+        entry = next(measured(headline, self.findings, self.tables), None)
+        return None if entry is None or entry.value is None else entry
 
 
 def sure_ends(entry: Entry | None) -> tuple[float | None, float | None]:
