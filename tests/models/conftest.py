@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
 from collections.abc import Callable

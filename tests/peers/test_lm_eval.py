@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
-
-os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported
-
-import json
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -33,13 +30,6 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 TOLERANCE = 1e-3
 DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
 CSQA = DATA / "csqa" / "dev.jsonl"
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _quiet() -> None:
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()
 
 
 TREE = "In a tree, the trunk is above the roots. True or False?"

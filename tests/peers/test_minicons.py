@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-
-os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported
-
 from collections.abc import Callable
-from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
@@ -28,13 +23,6 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 TOLERANCE = 1e-3
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _quiet() -> None:
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()
-
-
 WORDS = ("bird", "birdhouse", "trees", "eggs", "roots", "Falsehoods", "a")
 PROMPTS = [
     Prompt("A ___ has fur and is big.", WORDS),
@@ -45,12 +33,6 @@ METRICS: dict[str, MaskedMode] = {
     "within_word_l2r": "left-to-right",
     "original": "one-at-a-time",
 }
-
-
-@pytest.fixture(scope="module")
-def folder_of(tmp_path_factory: pytest.TempPathFactory) -> FolderOf:
-    root = tmp_path_factory.mktemp("minicons")
-    return cache(lambda name: tiny.save(name, root / name))
 
 
 def theirs(scorer: MaskedLMScorer, prompt: Prompt, answer: str, metric: str) -> tuple[float, int]:

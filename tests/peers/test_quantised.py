@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
-os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported
-
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -35,13 +31,6 @@ PLAIN = ""
 INT8 = "Int8WeightOnlyConfig"
 FLOAT8 = "Float8WeightOnlyConfig"
 ACTIVATIONS = "Int8DynamicActivationInt8WeightConfig"
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _quiet() -> None:
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()
 
 
 @pytest.fixture(scope="module")

@@ -5,11 +5,6 @@ Minicons, version 0.3.39: MaskedLMScorer.cloze_distribution.
 
 from __future__ import annotations
 
-import os
-
-os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported
-
-
 from pathlib import Path
 
 import numpy as np

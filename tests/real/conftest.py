@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-
-os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported
-
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,19 +12,12 @@ import pytest
 from tacit.models.base import LanguageModel
 from tacit.models.loading import load_model
 from tacit.models.options import LoadOptions
+from tests.models.conftest import _quiet
 from tests.models.plain import Plain
 
+__all__ = ["_quiet"]
+
 FOLDER = Path(os.environ.get("TACIT_REAL_MODELS", Path(__file__).parents[2] / "build/real-models"))
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _quiet() -> None:
-    """No progress bars, and one thread."""
-    import torch
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()
-    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session", params=["smollm2", "gemma"])
