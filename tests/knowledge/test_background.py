@@ -122,17 +122,6 @@ def test_a_cap_keeps_the_heaviest_facts(base: KnowledgeBase) -> None:
     assert [every.counts[name] for name in names] == [None, 0, 0]
 
 
-def test_a_fact_without_a_negative_stays(base: KnowledgeBase) -> None:
-    """Where the one word that might be drawn is an edge or the head: null, and counted."""
-    found = background(base, QUESTIONS, replace(PLAIN, frequent=1))
-    (word,) = found.facts["negative"].drop_nulls().unique()
-    without = found.facts.filter(pl.col("negative").is_null())
-    assert without.height
-    assert all(word in pair for pair in without.select("head", "tail").rows())
-    distinct = without.unique(["head", "relation", "tail"]).height
-    assert found.summary()["without_negative"] == distinct
-
-
 @pytest.mark.parametrize("parts", get_args(Parts))
 def test_the_concepts_of_each_part(made: Made, parts: Parts) -> None:
     """Of the question and of each choice on its own, also if facts come from pooled parts."""

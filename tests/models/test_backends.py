@@ -68,20 +68,6 @@ def test_it_ranks(workplace: Path) -> None:
     assert set(ranks) <= set(range(1, 11))
 
 
-def test_it_is_refused_for_sampling(command: Tacit, workplace: Path) -> None:
-    """Replies are sampled from servers alone."""
-    (workplace / "annotations-0.tsv").write_text(
-        "me\tpeach\t---\tstone\tinside\tflesh\n", encoding="utf-8"
-    )
-    ran = command(
-        *("run", "parts", "--drawings", "annotations-0.tsv", "--model", "letters:any"),
-        *("--out", "a", "--api", "chat", "--samples", "5"),
-    )
-    assert ran.code == 2
-    assert "server" in ran.err
-    assert not (workplace / "a").exists()
-
-
 def test_an_option_that_it_does_not_take_is_refused() -> None:
     """By itself: it is given all options."""
     with pytest.raises(ModelError, match="neither chats nor adapters"):

@@ -277,6 +277,17 @@ _OPT = {
 }
 _T5 = {"d_model": WIDTH, "d_kv": 8, "d_ff": 48, "num_layers": LAYERS, "num_heads": HEADS}
 
+
+def _like_llama(
+    name: str,
+    tokenizer: Callable[[], PreTrainedTokenizerBase] = gpt2_like,
+    *,
+    packs: bool = True,
+    **settings: object,
+) -> Tiny:
+    return Tiny("causal", tokenizer, _model(name, **{**_LLAMA, **settings}), packs=packs)
+
+
 MODELS: dict[str, Tiny] = {
     "gpt2": Tiny("causal", gpt2_like, _model("GPT2LMHeadModel", **_GPT2)),
     "gpt-neo": Tiny(
@@ -286,26 +297,12 @@ MODELS: dict[str, Tiny] = {
         "causal", gpt2_like, _model("GPTNeoForCausalLM", **_GPT_NEO, window_size=12), packs=False
     ),
     "gpt-j": Tiny("causal", gpt2_like, _model("GPTJForCausalLM", **_GPT2, rotary_dim=4)),
-    "gpt-neox": Tiny(
-        "causal",
-        trimming,
-        _model("GPTNeoXForCausalLM", **{**_LLAMA, "num_key_value_heads": None}),
-    ),
-    "opt": Tiny(
-        "causal",
-        byte_level_with_bos,
-        _model("OPTForCausalLM", **_OPT),
-    ),
-    "llama": Tiny("causal", llama_like, _model("LlamaForCausalLM", **_LLAMA)),
-    "mistral": Tiny(
-        "causal", llama_like, _model("MistralForCausalLM", **_LLAMA, sliding_window=12)
-    ),
-    "gemma3": Tiny(
-        "causal",
-        byte_level_with_bos,
-        _model("Gemma3ForCausalLM", **_LLAMA, head_dim=8, sliding_window=12),
-    ),
-    "qwen2": Tiny("causal", gpt2_like, _model("Qwen2ForCausalLM", **_LLAMA)),
+    "gpt-neox": _like_llama("GPTNeoXForCausalLM", trimming, num_key_value_heads=None),
+    "opt": Tiny("causal", byte_level_with_bos, _model("OPTForCausalLM", **_OPT)),
+    "llama": _like_llama("LlamaForCausalLM", llama_like),
+    "mistral": _like_llama("MistralForCausalLM", llama_like, sliding_window=12),
+    "gemma3": _like_llama("Gemma3ForCausalLM", byte_level_with_bos, head_dim=8, sliding_window=12),
+    "qwen2": _like_llama("Qwen2ForCausalLM"),
     "bloom": Tiny(
         "causal",
         gpt2_like,
@@ -397,39 +394,20 @@ MODELS: dict[str, Tiny] = {
 }
 
 
-_EXPERTS = {"num_experts_per_tok": 2}
+_EXPERTS: dict[str, Any] = {"num_experts_per_tok": 2, "num_local_experts": 4}
 
 MORE: dict[str, Tiny] = {
-    "gemma": Tiny("causal", byte_level_with_bos, _model("GemmaForCausalLM", **_LLAMA, head_dim=8)),
-    "gemma2": Tiny(
-        "causal",
-        byte_level_with_bos,
-        _model("Gemma2ForCausalLM", **_LLAMA, head_dim=8, sliding_window=12),
-    ),
-    "qwen3": Tiny("causal", gpt2_like, _model("Qwen3ForCausalLM", **_LLAMA, head_dim=8)),
-    "mixtral": Tiny(
-        "causal",
-        llama_like,
-        _model("MixtralForCausalLM", **_LLAMA, **_EXPERTS, num_local_experts=4),
-    ),
-    "gpt-oss": Tiny(
-        "causal",
-        gpt2_like,
-        _model(
-            "GptOssForCausalLM",
-            **_LLAMA,
-            **_EXPERTS,
-            num_local_experts=4,
-            head_dim=8,
-            sliding_window=12,
-        ),
-    ),
-    "phi": Tiny("causal", gpt2_like, _model("PhiForCausalLM", **_LLAMA)),
-    "phi3": Tiny("causal", llama_like, _model("Phi3ForCausalLM", **_LLAMA)),
-    "olmo2": Tiny("causal", gpt2_like, _model("Olmo2ForCausalLM", **_LLAMA)),
-    "granite": Tiny("causal", gpt2_like, _model("GraniteForCausalLM", **_LLAMA)),
-    "stablelm": Tiny("causal", gpt2_like, _model("StableLmForCausalLM", **_LLAMA)),
-    "smollm3": Tiny("causal", gpt2_like, _model("SmolLM3ForCausalLM", **_LLAMA)),
+    "gemma": _like_llama("GemmaForCausalLM", byte_level_with_bos, head_dim=8),
+    "gemma2": _like_llama("Gemma2ForCausalLM", byte_level_with_bos, head_dim=8, sliding_window=12),
+    "qwen3": _like_llama("Qwen3ForCausalLM", head_dim=8),
+    "mixtral": _like_llama("MixtralForCausalLM", llama_like, **_EXPERTS),
+    "gpt-oss": _like_llama("GptOssForCausalLM", **_EXPERTS, head_dim=8, sliding_window=12),
+    "phi": _like_llama("PhiForCausalLM"),
+    "phi3": _like_llama("Phi3ForCausalLM", llama_like),
+    "olmo2": _like_llama("Olmo2ForCausalLM"),
+    "granite": _like_llama("GraniteForCausalLM"),
+    "stablelm": _like_llama("StableLmForCausalLM"),
+    "smollm3": _like_llama("SmolLM3ForCausalLM"),
     "falcon": Tiny("causal", gpt2_like, _model("FalconForCausalLM", **_BERT)),
     "falcon-alibi": Tiny(
         "causal", gpt2_like, _model("FalconForCausalLM", **_BERT, alibi=True), packs=False
@@ -456,60 +434,46 @@ MORE: dict[str, Tiny] = {
         _model("RwkvForCausalLM", hidden_size=WIDTH, num_hidden_layers=LAYERS),
         packs=False,
     ),
-    "qwen3-next": Tiny(
-        "causal",
-        gpt2_like,
-        _model(
-            "Qwen3NextForCausalLM",
-            **_LLAMA,
-            head_dim=8,
-            linear_num_key_heads=2,
-            linear_num_value_heads=2,
-            linear_key_head_dim=8,
-            linear_value_head_dim=8,
-            num_experts=0,
-            layer_types=["linear_attention", "full_attention"],
-        ),
+    "qwen3-next": _like_llama(
+        "Qwen3NextForCausalLM",
         packs=False,
+        head_dim=8,
+        linear_num_key_heads=2,
+        linear_num_value_heads=2,
+        linear_key_head_dim=8,
+        linear_value_head_dim=8,
+        num_experts=0,
+        layer_types=["linear_attention", "full_attention"],
     ),
 }
 """Architectures that are asked only whether packing is right for them."""
 
 EVERY = {**MODELS, **MORE}
 
-_LONG = {"max_position_embeddings": 1024}
+_LONG: dict[str, Any] = {"max_position_embeddings": 1024}
 LONG: dict[str, Tiny] = {
     "gpt2-long": Tiny(
         "causal", gpt2_like, _model("GPT2LMHeadModel", **{**_GPT2, "n_positions": 1024})
     ),
     "opt-long": Tiny("causal", byte_level_with_bos, _model("OPTForCausalLM", **{**_OPT, **_LONG})),
-    "llama-long": Tiny("causal", llama_like, _model("LlamaForCausalLM", **{**_LLAMA, **_LONG})),
-    "mistral-long": Tiny(
-        "causal",
-        llama_like,
-        _model("MistralForCausalLM", **{**_LLAMA, **_LONG}, sliding_window=700),
+    "llama-long": _like_llama("LlamaForCausalLM", llama_like, **_LONG),
+    "mistral-long": _like_llama("MistralForCausalLM", llama_like, **_LONG, sliding_window=700),
+    "gemma3-long": _like_llama(
+        "Gemma3ForCausalLM", byte_level_with_bos, **_LONG, head_dim=8, sliding_window=700
     ),
-    "gemma3-long": Tiny(
-        "causal",
-        byte_level_with_bos,
-        _model("Gemma3ForCausalLM", **{**_LLAMA, **_LONG}, head_dim=8, sliding_window=700),
-    ),
-    "phi3-longrope": Tiny(
-        "causal",
+    "phi3-longrope": _like_llama(
+        "Phi3ForCausalLM",
         llama_like,
-        _model(
-            "Phi3ForCausalLM",
-            **{**_LLAMA, **_LONG},
-            original_max_position_embeddings=40,
-            rope_parameters={
-                "rope_type": "longrope",
-                "rope_theta": 10000.0,
-                "short_factor": [1.0] * (WIDTH // HEADS // 2),
-                "long_factor": [4.0] * (WIDTH // HEADS // 2),
-                "original_max_position_embeddings": 40,
-                "factor": 25.6,
-            },
-        ),
+        **_LONG,
+        original_max_position_embeddings=40,
+        rope_parameters={
+            "rope_type": "longrope",
+            "rope_theta": 10000.0,
+            "short_factor": [1.0] * (WIDTH // HEADS // 2),
+            "long_factor": [4.0] * (WIDTH // HEADS // 2),
+            "original_max_position_embeddings": 40,
+            "factor": 25.6,
+        },
     ),
 }
 """Models that take a thousand tokens."""
