@@ -143,7 +143,7 @@ def row(population: Population, simulations: int, seed: int) -> dict[str, str]:
 def outcomes(drawn: Anchors, how: Permutations) -> dict[str, bool]:
     """Run both tests on one sample."""
     rows = Rows.of(drawn.right, drawn.score, drawn.cluster)
-    (plain,) = rows.permuted(how, rows.lifts)
+    (plain,) = rows.permuted(how, rows.log_lifts)
     strata = strata_of(drawn.facts)
     adjusted = measure_lift(drawn.right, drawn.score, drawn.cluster, how, strata=strata)
     low, high = adjusted.lift.low, adjusted.lift.high

@@ -29,7 +29,7 @@ STAGES = {
     "ask": ["tacit.engine.ask:Engine.ask"],
     "model": [],  # see time_model
     "measure": ["tacit.probes.parts.probe:PartsProbe.measure"],
-    "repair": ["tacit.coherence.repair:repair"],
+    "repair": ["tacit.probes.parts.repair:repair"],
     "tables": ["tacit.runs.folder:RunFolder.finish"],
     "figures": ["tacit.report.sections:section", "tacit.probes.parts.details:graph_set"],
     "report": ["tacit.runs.run:Runs.report"],

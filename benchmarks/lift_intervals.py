@@ -131,7 +131,7 @@ def trial(population: Population, n: int, accuracy: float, random: np.random.Gen
     right, score, cluster = undecided(population, n, accuracy, random)
     how = Permutations(DRAWS, seed=int(random.integers(2**32)))
     sample = Rows.of(right, score, cluster)
-    of_lift, of_area = sample.permuted(how, sample.lifts, sample.aurocs)
+    of_lift, of_area = sample.permuted(how, sample.log_lifts, sample.log_odds)
     precision, chance = average_precision(right, score), chance_level(right, score)
     value, area = lift(precision, chance), auroc(right, score)
     if precision is None or chance is None or value is None or area is None:
@@ -167,7 +167,7 @@ def clustered(population: Population, n: int, simulations: int, seed: int) -> di
             population, n, ACCURACIES[number % len(ACCURACIES)], random
         )
         sample = Rows.of(right, score, cluster)
-        of_lift, of_area = sample.permuted(how, sample.lifts, sample.aurocs)
+        of_lift, of_area = sample.permuted(how, sample.log_lifts, sample.log_odds)
         precision = average_precision(right, score)
         value, area = lift(precision, chance_level(right, score)), auroc(right, score)
         p = of_lift.p_value

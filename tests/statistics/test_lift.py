@@ -41,7 +41,7 @@ def test_the_ways_back_from_the_scales() -> None:
     """The scale's value gives the figure itself."""
     right, score, _, cluster = drawn(60, 0)
     rows = Rows.of(right, score, cluster)
-    of_lift, of_area = rows.permuted(QUICK, rows.lifts, rows.aurocs)
+    of_lift, of_area = rows.permuted(QUICK, rows.log_lifts, rows.log_odds)
     made = lift(average_precision(right, score), chance_level(right, score))
     assert lift_of(of_lift.value) == pytest.approx(made, abs=1e-12)
     assert auroc_of(of_area.value) == pytest.approx(auroc(right, score), abs=1e-12)
@@ -60,7 +60,7 @@ def test_a_row_twice_in_its_cluster_is_no_more_than_once(which: int) -> None:
 def errors(right: np.ndarray, score: np.ndarray, cluster: np.ndarray) -> list[float]:
     """The standard errors of the lift and the AUROC on their scales."""
     rows = Rows.of(right, score, cluster)
-    return [float(each(rows.labels[None])[1][0]) for each in (rows.lifts, rows.aurocs)]
+    return [float(each(rows.labels[None])[1][0]) for each in (rows.log_lifts, rows.log_odds)]
 
 
 @pytest.mark.parametrize("many", [False, True])
@@ -69,12 +69,12 @@ def test_the_error_is_nearly_the_jackknifes(many: bool) -> None:  # noqa: FBT001
     right, score, facts, _ = drawn(400, 2)
     strata = strata_of(facts) if many else np.zeros(400)
     rows = Rows.of(right, score, np.arange(400), strata)
-    _, (error,) = rows.lifts(rows.labels[None])
+    _, (error,) = rows.log_lifts(rows.labels[None])
     without = []
     for at in range(400):
         kept = np.delete(np.arange(400), at)
         found = Rows.of(right[kept], score[kept], kept, strata[kept])
-        (value,), _ = found.lifts(found.labels[None])
+        (value,), _ = found.log_lifts(found.labels[None])
         without.append(value)
     jackknife = (399 / 400 * ((without - np.mean(without)) ** 2).sum()) ** 0.5
     assert error == pytest.approx(jackknife, rel=0.05)
@@ -154,7 +154,7 @@ def test_false_alarms_and_coverage_are_as_stated() -> None:
         right = random.random(200) < expit(1.5 * luck - 0.4)
         score = known + random.normal(size=200) / 3
         rows = Rows.of(right, score, cluster)
-        (of_lift,) = rows.permuted(Permutations(250, seed=seed), rows.lifts)
+        (of_lift,) = rows.permuted(Permutations(250, seed=seed), rows.log_lifts)
         value = lift(average_precision(right, score), chance_level(right, score))
         assert value is not None
         made = of_lift.interval(value, lift_of, 0.95)

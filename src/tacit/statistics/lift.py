@@ -104,7 +104,7 @@ def measure_lift(
     )
     if value is None or area is None or rows.clusters == 1:
         return found
-    statistics = (rows.lifts,) if strata is not None else (rows.lifts, rows.aurocs)
+    statistics = (rows.log_lifts,) if strata is not None else (rows.log_lifts, rows.log_odds)
     of_lift, *of_area = rows.permuted(how, *statistics)
     lifted = found.lift
     if why is None:
@@ -237,7 +237,7 @@ class Rows:
         wrong = (soft * raised - lowered - soft * mean) / rest
         return wrong + mean / rest, wrong
 
-    def lifts(self, labels: Labels) -> Scaled:
+    def log_lifts(self, labels: Labels) -> Scaled:
         """Compute -log(1 - lift) of each sample, and its standard error."""
         found = of_average_precision(summed(labels, self.counts), self.counts)
         right, wrong = self._of_chance
@@ -248,7 +248,7 @@ class Rows:
             )
             return value, self._errors(moved)
 
-    def aurocs(self, labels: Labels) -> Scaled:
+    def log_odds(self, labels: Labels) -> Scaled:
         """Compute the log-odds of each sample's AUROC, and their standard error."""
         found = of_auroc(summed(labels, self.counts), self.counts)
         with np.errstate(invalid="ignore"):

@@ -37,7 +37,11 @@ class Permutations:
 
 
 def deal(labels: Labels, clusters: Ints, samples: int, random: np.random.Generator) -> Labels:
-    """Permute the labels of a stratum's rows; clusters stay together."""
+    """Permute the labels of a stratum's rows, whose scores stay.
+
+    The labels of a cluster are shuffled, and then laid together over rows in a random order of
+    clusters.
+    """
     order = np.argsort(clusters, kind="stable")
     _, cluster, sizes = np.unique(clusters[order], return_inverse=True, return_counts=True)
     within = np.arange(len(order)) - (sizes.cumsum() - sizes)[cluster]

@@ -35,17 +35,17 @@ def by_anchor(answers: pl.DataFrame) -> pl.DataFrame:
 
 def scores_by(key: str, answers: pl.DataFrame) -> pl.DataFrame:
     """Compute background scores: half the sum of the shares right on facts and on negatives."""
-    facts, negatives = (pl.col("right").filter(side) for side in (YES, ~YES))
+    of_facts, of_negatives = (pl.col("right").filter(side) for side in (YES, ~YES))
     # A single division, so that scores that are equal on paper, such as (1/5 + 2/5)/2 and
     # (3/5 + 0)/2, are equal here too and form one threshold of average precision.
-    score = facts.sum() * negatives.count() + negatives.sum() * facts.count()
-    score /= 2 * facts.count() * negatives.count()
+    score = of_facts.sum() * of_negatives.count() + of_negatives.sum() * of_facts.count()
+    score /= 2 * of_facts.count() * of_negatives.count()
     return answers.group_by(key, maintain_order=True).agg(
         facts=YES.sum().cast(pl.Int64),
-        positives=facts.count().cast(pl.Int64),
-        negatives=negatives.count().cast(pl.Int64),
-        positive_accuracy=facts.mean(),
-        negative_accuracy=negatives.mean(),
+        positives=of_facts.count().cast(pl.Int64),
+        negatives=of_negatives.count().cast(pl.Int64),
+        positive_accuracy=of_facts.mean(),
+        negative_accuracy=of_negatives.mean(),
         background_score=score.fill_nan(None),
     )
 

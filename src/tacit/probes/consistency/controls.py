@@ -14,7 +14,7 @@ from tacit.knowledge.background import Background
 from tacit.probes.consistency import TABLES
 from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.background import by_anchor, mean_of
-from tacit.probes.consistency.lift import measured, within_strata
+from tacit.probes.consistency.lift import lift_columns, within_strata
 from tacit.sources.questions import Anchor
 from tacit.statistics.permutation import Permutations
 
@@ -112,7 +112,7 @@ def _rank(own: str, other: str) -> bytes:
 
 
 def _row(label: str, anchors: pl.DataFrame, how: Permutations) -> dict[str, Any]:
-    _, row = measured(anchors, how)
+    _, row = lift_columns(anchors, how)
     rows = anchors.drop_nulls(["background_score", "right"])
     about = {"background": label, "facts": mean_of(rows["facts"]), "missing": None}
     return {**about, **row, **within_strata(anchors, how)}

@@ -26,7 +26,10 @@ _PREDICTED = ("right", "background_score", "cluster")
 
 
 def overall(anchors: pl.DataFrame, how: Permutations) -> pl.DataFrame:
-    """Compute conceptual consistency over all anchor questions (Sahu et al. 2022, Figure 3)."""
+    """Compute conceptual consistency over all anchor questions (Sahu et al. 2022, Figure 3).
+
+    It is the average precision of the background score as a predictor of correct answers.
+    """
     return _by_subset("consistency", "all", {"all": anchors}, how)
 
 
@@ -69,7 +72,7 @@ def _by_subset(
 ) -> pl.DataFrame:
     rows = []
     for name, part in parts.items():
-        found, row = measured(part, how)
+        found, row = lift_columns(part, how)
         row |= {"subset": subset, "name": name, "clusters": found.clusters, "right": found.right}
         row |= {"auroc": found.auroc, "smallest_lift": found.smallest}
         rows.append({**row, "no_interval": found.lift.why})
@@ -84,8 +87,8 @@ def _lift(anchors: pl.DataFrame, how: Permutations, *, by_facts: bool = False) -
     return measure_lift(right, score, cluster, how, strata=strata)
 
 
-def measured(anchors: pl.DataFrame, how: Permutations) -> tuple[Lift, dict[str, Any]]:
-    """Measure how well background scores predict correct answers; return the controls' columns."""
+def lift_columns(anchors: pl.DataFrame, how: Permutations) -> tuple[Lift, dict[str, Any]]:
+    """Measure how well background scores predict correct answers; return its columns in tables."""
     found, rows = _lift(anchors, how), anchors.drop_nulls(_MEASURED)
     return found, {
         "n": found.n,

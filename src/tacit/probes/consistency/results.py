@@ -63,6 +63,7 @@ def findings(probe: ConsistencyProbe, answers: Answers) -> Findings:
 
 
 def scored(probe: ConsistencyProbe, answers: Answers) -> dict[str, pl.DataFrame]:
+    """Return the scores of each group: of words like "yes", or of the texts of choices."""
     return {
         name: labelled(answers.frame(name), probe.templates.pairs)
         if {"question", "choice"} & set(group.keys.columns)
@@ -72,6 +73,7 @@ def scored(probe: ConsistencyProbe, answers: Answers) -> dict[str, pl.DataFrame]
 
 
 def answered(probe: ConsistencyProbe, scores: Mapping[str, pl.DataFrame]) -> ModelAnswers:
+    """Decide all answers, and join the anchors' with the background scores."""
     links, first = probe.asked.links, probe.anchoring[0]
     about_facts = answers_about_facts(probe.asked.questions, scores[BACKGROUND], probe.method)
     linked = links.join(about_facts, on="fact", maintain_order="left")
