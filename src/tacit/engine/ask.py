@@ -117,8 +117,8 @@ class Engine:
     """Answers requests with one model and caches the answers.
 
     A model that streams answers receives all uncached requests of one kind in one call, and the
-    engine stores new answers every 30 seconds. A model that does not stream answers
-    receives one block of requests per call.
+    engine stores new answers every 30 seconds. Any other model receives one block of requests at a
+    time; a model of ``CutsBlocks`` encodes them when they are planned.
 
     Args:
         model: The model.
@@ -311,6 +311,7 @@ class Engine:
         return _Planned([*todo, *blocks], len(merged), len(merged) - len(lacking))
 
     def _cut(self, requests: Sequence[Any]) -> list[Block]:
+        """Cut requests into blocks: by the model, which encodes them, or else by their cost."""
         if not requests:
             return []
         model, tokens = self.model, self.block_tokens or BLOCK_TOKENS
@@ -321,7 +322,7 @@ class Engine:
         return cut(requests, in_parts(model.cost, requests), tokens) if own is None else own
 
     def _execute(self, plan: Plan, progress: Callable[[Part], None] | None, *, again: bool) -> bool:
-        """Carry out a plan; return False if answers were set aside that must be asked again."""
+        """Store a plan's answers; return False if some were set aside that must be asked again."""
         parts, rechecks = self._executor.execute(plan.blocks), None
         if isinstance(self.model, Rechecks):
             rechecks = Rechecking(self.model, self.store, plan.prompts, again=again)

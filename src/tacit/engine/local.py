@@ -72,7 +72,7 @@ class LocalExecutor:
                 yield from self._in_blocks(blocks)
 
     def keep(self, requests: Sequence[Any], answers: Sequence[Any]) -> PurePosixPath:
-        """Store the model's answers to requests of one kind; return the path of the segment.
+        """Store answers of a stream or a worker to requests of one kind; return the segment's path.
 
         Raises:
             ScoringError: If the model returned a value that is not a log-probability.

@@ -81,7 +81,7 @@ _LOCAL = (
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """Inputs to compute: those to pack, by their cached prefixes, and those in padded batches.
+    """Inputs to compute: those to pack, by the prefixes that are computed first, and those in padded batches.
 
     The other fields belong to the answers: the index of its prompt, its number of tokens, whether
     it is spanned, and whether the tokenizer knows all its tokens.
@@ -177,9 +177,9 @@ class CausalModel(RankingModel):
         """Pack inputs, which are encoded if they are None; return what computes the scores."""
         work = work or self._work(self._encode(prompts))
         packs = [packs_of(tree, self._pack_tokens) for tree in work.trees if len(tree.rows)]
-        return partial(self._computed, prompts, work, packs)
+        return partial(self._compute, prompts, work, packs)
 
-    def _computed(
+    def _compute(
         self, prompts: Sequence[Prompt], work: Work, packs: Sequence[Sequence[Pack]]
     ) -> list[Scores]:
         """Compute the scores; if a way to compute is refused by now, in another way."""
@@ -236,6 +236,7 @@ class CausalModel(RankingModel):
 
     def _work(self, inputs: Inputs) -> Work:
         """Divide inputs into those to pack, and distinct ones to compute in padded batches."""
+        # With a limit of 0, all inputs are computed in padded batches.
         limit = min(self._longest, self._passes.budget.tokens) if self.shares_prefixes else 0
         rows = inputs.rows()
         is_near = rows.lengths <= limit

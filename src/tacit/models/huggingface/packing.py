@@ -80,7 +80,7 @@ class Tree:
 
     @classmethod
     def of(cls, rows: Rows) -> Tree:
-        """Sort rows; a row that is a prefix of another is merged into it."""
+        """Sort rows; a row that is equal to another, or a prefix of it, is merged into it."""
         own = rows.ids.astype(">i4").tobytes()
         keys = [own[begin:end] for begin, end in pairwise((rows.starts * 4).tolist())]
         rows = rows.take(np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64))
@@ -101,7 +101,7 @@ class Tree:
         return int(self.shared[0]) if len(self.shared) else 0
 
     def by_prefix(self, length: int) -> list[Tree]:
-        """Divide rows by the long prefixes that rows of more than ``length`` tokens share."""
+        """Divide rows by long prefixes; behind each, rows have more than ``length`` other tokens."""
         rows, shared = self.rows, self.shared
         begins = np.flatnonzero(shared < LEAST)
         if len(begins) == len(rows):
@@ -164,7 +164,10 @@ def padded(ids: Ints, lengths: Ints, fill: int, multiple: int = 1) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Pack:
-    """A part of a prefix tree of token sequences (rows), stored in depth-first order."""
+    """A part of a prefix tree of token sequences (rows), stored in depth-first order.
+
+    A token is seen by the tokens behind it, up to its index in ``ends``.
+    """
 
     tree: Tree
     ids: Ints

@@ -120,7 +120,7 @@ class Passes:
         distinct, which = np.unique(reads.row * width + reads.position, return_inverse=True)
         positions = np.divmod(distinct, width)
         if self.splits and _is_plain(self.head):
-            states = self._states(self.head, given, *positions)
+            states = self._run_to_head(self.head, given, *positions)
             self.splits = states is not None
             if states is not None:
                 return Values(reads.answer, _by_parts(self.head, states, which, reads.token))
@@ -130,7 +130,7 @@ class Passes:
         sums = torch.cat([part.float().logsumexp(dim=-1) for part in torch.split(logits, _PART)])
         return Values(reads.answer, logits[at, token].float() - sums[at])
 
-    def _states(
+    def _run_to_head(
         self, head: torch.nn.Linear, given: dict[str, Any], row: Ints, position: Ints
     ) -> torch.Tensor | None:
         """Run the model without its head; return the head's input at some positions.
