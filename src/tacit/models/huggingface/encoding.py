@@ -70,7 +70,7 @@ class Inputs:
         )
 
     def rows(self) -> Rows:
-        """Return the inputs as token rows, each without its last token, after which none is scored."""
+        """Return the inputs as token rows, each without its last token, which predicts none."""
         lengths = self.lengths - 1
         scored = self.lengths - self.begin
         row = np.repeat(np.arange(len(scored)), scored)

@@ -101,7 +101,7 @@ class Tree:
         return int(self.shared[0]) if len(self.shared) else 0
 
     def by_prefix(self, length: int) -> list[Tree]:
-        """Divide rows by long prefixes; behind each, rows have more than ``length`` other tokens."""
+        """Divide rows by the long prefixes before more than ``length`` other tokens of rows."""
         rows, shared = self.rows, self.shared
         begins = np.flatnonzero(shared < LEAST)
         if len(begins) == len(rows):
