@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -40,6 +42,8 @@ def test_differences_and_slopes_are_those_of_rows_drawn_by_hand() -> None:
     ):
         ends = resampled(clusters, figure, how.resamples, how.seed)
         assert [found.low, found.high] == pytest.approx(ends, abs=1e-12)
+    apart = replace(of, apart="other words")
+    assert apart.slope(SIZES, how).value is apart.difference(how).value is None
 
 
 def test_ratios_are_sums_over_sums() -> None:
