@@ -81,7 +81,7 @@ _LOCAL = (
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """Inputs to compute: those to pack, by the prefixes computed first, and those for padded batches.
+    """Inputs to compute: those to pack, by the prefixes computed first, and those to pad.
 
     The other fields belong to the answers: the index of its prompt, its number of tokens, whether
     it is spanned, and whether the tokenizer knows all its tokens.
