@@ -114,7 +114,7 @@ class Prompt:
     @property
     def around(self) -> tuple[str, str] | None:
         """The text before and the text after the blank, or None if there is no blank."""
-        match = _BLANK.search(self.text)
+        match = _BLANK.search(self.text) if BLANK in self.text else None
         return match and (self.text[: match.start()], self.text[match.end() :])
 
 
