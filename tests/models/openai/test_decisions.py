@@ -13,7 +13,7 @@ import pytest
 
 import tacit
 from tacit import Engine, Prompt, Scores, Store
-from tacit.errors import PromptError, TacitError
+from tacit.errors import ModelError, PromptError, ScoringError, TacitError
 from tacit.models.openai.contracts import INPUT
 from tacit.models.openai.decisions import SAMPLE, DecidingModel
 from tacit.models.openai.loading import load_server
@@ -25,7 +25,7 @@ from tacit.testing import check_model
 from tests.models.openai.conftest import Serve
 from tests.models.openai.deciding import Deciding, Form, Question, Values
 from tests.models.openai.model import Toy
-from tests.models.openai.serving import Asked, Serving
+from tests.models.openai.serving import Asked, Sent, Serving
 from tests.models.openai.test_agreement import HuggingFace
 
 FORMS: dict[Form, str] = {"openai": "decisions", "sglang": "decisions", "systemone": "systemone"}
@@ -252,6 +252,24 @@ def test_the_order_of_options_is_measured_where_each_question_is_asked_alone(
     assert found["options"]["questions"] == found["questions"] == 10
 
 
+def test_an_interrupted_run_asks_only_what_is_left(serve: Serve, tmp_path: Path) -> None:
+    """Of three batches, one is answered before the server fails; the others are new batches."""
+    prompts = [Prompt(f"The number {n} is odd.", ("True", "False")) for n in range(12)]
+    server = serve(deciding=Deciding("openai", most=4))
+    engine = Engine(deciding(server, concurrency=1), Store(tmp_path))
+    server.respond = lambda *_: Sent(b"{}", status=400)
+    server.begin_after(1)
+    with pytest.raises(ScoringError, match="status 400"):
+        engine.ask(prompts)
+    server.respond = None
+    start = len(server.requests)
+    plan = engine.plan(prompts)
+    assert (plan.stored, plan.prompts) == (4, 8)
+    engine.ask(prompts, plan)
+    asked = [one["instructions"] for body in asked_of(server, start) for one in body["questions"]]
+    assert set(asked[:8]) == {one.text for block in plan.blocks for one in block.requests}
+
+
 @EACH
 def test_fields_that_are_null_are_those_that_are_absent(
     serve: Serve, tmp_path: Path, form: Form
@@ -335,3 +353,10 @@ def test_prompts_that_are_no_decisions_are_refused_before_any_is_asked(
     with pytest.raises(PromptError, match=message):
         engine.ask([*PROMPTS, prompt])
     assert len(server.requests) == asked
+
+
+def test_a_vocabulary_is_not_ranked_by_decisions(tmp_path: Path) -> None:
+    """It is said before the server is asked anything."""
+    given = {"norms": tacit.demo_data("norms"), "out": tmp_path / "run"}
+    with pytest.raises(ModelError, match="roads: decisions"):
+        tacit.run("assumptions", model="http://127.0.0.1:9/v1", api="decisions", **given)

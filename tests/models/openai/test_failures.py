@@ -19,9 +19,11 @@ from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import ModelError, ScoringError
 from tacit.models.openai.client import Client
+from tacit.models.openai.completions import ServerModel
 from tacit.models.openai.completions_server import CompletionsServer
 from tacit.models.openai.loading import chosen
 from tacit.models.openai.options import Backoff, ServerOptions
+from tacit.models.openai.tokenizer import TokenizerFile
 from tacit.requests import Prompt
 from tests.models.openai.conftest import Serve, load
 from tests.models.openai.model import Toy
@@ -201,6 +203,41 @@ def test_a_misshapen_completion_is_told_of_by_its_place(
         CompletionsServer(asked, "m").next_token("a")
     assert KEY not in "".join(traceback.format_exception(failed.value))
     assert "with /v1?" in str(failed.value)
+
+
+def test_a_token_that_is_the_key_is_not_shown(tokenizer_file: Path) -> None:
+    """Where it is told that the tokenizer does not have it."""
+    one = {"token": KEY, "logprob": -1.0}
+    answer = {"choices": [{"logprobs": {"content": [{**one, "top_logprobs": [one]}]}}]}
+    asked = client(httpx2.Response(200, text=json.dumps(answer)))
+    with pytest.raises(ModelError, match=r"returns the token '\[key\]'"):
+        ServerModel(CompletionsServer(asked, "m", tokenizer=TokenizerFile(tokenizer_file)))
+
+
+def test_a_run_resumes_when_the_server_is_back(
+    serve: Serve, tokenizer_file: Path, tmp_path: Path
+) -> None:
+    """What was answered in whole blocks is stored; the rest alone is asked, and all is complete."""
+    prompts = [Prompt(f"Number {number} has", ("claws",)) for number in range(40)]
+    server = serve(echo="none")
+    model = load(server, tokenizer_file, kept=tmp_path, concurrency=1)
+    server.respond = lambda *_: Sent(b"out of memory", 500)
+    server.begin_after(25)
+    engine = Engine(model, Store(tmp_path), block_tokens=100)
+    with pytest.raises(ScoringError, match=r"could not be scored.*failed 8 times.*out of memory"):
+        engine.ask(prompts)
+    stored = Store(tmp_path).read(model.fingerprint).height
+    assert 0 < stored <= 25
+    server.respond = None
+    assert model.answer(prompts[:1]), "the same model is asked again when its server is back"
+    again = load(server, tokenizer_file, kept=tmp_path, concurrency=1)
+    assert again.fingerprint == model.fingerprint
+    asked = len(server.requests)
+    scores = Engine(again, Store(tmp_path), block_tokens=100).ask(prompts)
+    assert len(scores) == 40
+    new = [r["prompt"] for r in server.requests[asked:] if r["max_tokens"] == 1]  # 2: a recheck
+    numbers = {text for text in new if text.startswith("Number")}
+    assert len({text.split()[1] for text in numbers}) == 40 - stored
 
 
 def test_no_more_are_under_way_than_allowed(serve: Serve, tokenizer_file: Path) -> None:
