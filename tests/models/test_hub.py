@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -164,12 +165,19 @@ def test_a_failure_in_the_midst_of_loading_is_told_apart() -> None:
 
 
 def test_without_a_network_one_line_is_printed_at_once(tmp_path: Path) -> None:
-    """From the command line, with the libraries as they are: exit code 1."""
+    """From the command line, with the libraries as they are: no retries, exit code 1."""
     prompts = tmp_path / "prompts.jsonl"
     prompts.write_text('{"text": "a", "answers": ["b"]}\n', encoding="utf-8")
     known = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
     environment = {**known, "HF_HUB_OFFLINE": "0", "HF_ENDPOINT": "http://127.0.0.1:9"}
     asked = ("score", str(prompts), "--model", "no/such-model", "--out", "scores.jsonl")
+    looked_up = (
+        "from tacit.models.huggingface.source import SETTINGS, snapshot; "
+        "snapshot('no/such', None, SETTINGS)"
+    )
+    begun = time.monotonic()
+    subprocess.run([sys.executable, "-c", looked_up], check=False, env=environment, cwd=tmp_path)
+    assert time.monotonic() - begun < 15, "the retries alone took 23 s"
     ran = subprocess.run(
         [sys.executable, "-m", "tacit", *asked],
         check=False,
