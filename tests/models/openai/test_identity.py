@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import subprocess
 import sys
 from dataclasses import replace
@@ -91,6 +93,31 @@ def test_without_a_store_nothing_is_written(serve: Serve, tmp_path: Path) -> Non
     load(serve())
     load(serve(), kept=tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_key_is_sent_and_never_shown(
+    serve: Serve,
+    tokenizer_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Not in the description, a log, the store, or the error of a server that repeats it."""
+    key = "sk-a-secret-that-nobody-may-see"
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv("TACIT_API_KEY", key)
+    server = serve(key=key)
+    model = load(server, tokenizer_file, kept=tmp_path)
+    Engine(model, Store(tmp_path)).ask([PROMPT])
+    stored = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+    assert key not in json.dumps(model.description) + caplog.text
+    assert key.encode() not in stored
+    server.manners.key = "another"
+    with pytest.raises(
+        ModelError, match=r"rejects the API key .status 401.: set TACIT_API_KEY"
+    ) as said:
+        load(server, tokenizer_file)
+    assert key not in str(said.value)
 
 
 def test_the_first_variable_decides(monkeypatch: pytest.MonkeyPatch) -> None:

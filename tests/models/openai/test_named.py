@@ -205,6 +205,14 @@ def test_a_bos_is_the_servers_own(
         assert one.logprob == pytest.approx(language.logprob(ids, 1), abs=1e-9)
 
 
+@pytest.mark.parametrize("names", NAMES)
+def test_another_tokenizer_is_refused(serve: Serve, tmp_path: Path, names: Names) -> None:
+    path = tmp_path / "tokenizer.json"
+    tiny.llama_like().backend_tokenizer.save(str(path))
+    with pytest.raises(ModelError, match="use the tokenizer of the served model"):
+        load(serve(**manners(names)), path)
+
+
 def test_129_tokens_are_two_requests_and_prompts_with_the_same_tokens_one() -> None:
     """Of vLLM; SGLang is asked about as many tokens in one."""
     ids = tuple(range(MOST + 1))
