@@ -5,7 +5,6 @@ import re
 import shlex
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -30,8 +29,11 @@ def run(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
 
     def printed(program: str, *arguments: str) -> str:
         monkeypatch.setattr(sys, "argv", ["tacit", *arguments])
-        with suppress(SystemExit):
+        try:
             exec(program, {})  # noqa: S102 - our own page
+        except SystemExit as ended:
+            if ended.code:
+                raise
         return capsys.readouterr().out
 
     return printed

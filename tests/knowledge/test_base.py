@@ -89,6 +89,23 @@ def test_a_file_is_opened_as_often_as_one_likes(path: Path) -> None:
     assert list(path.parent.iterdir()) == [path]
 
 
+def test_it_closes(path: Path) -> None:
+    """After its context a knowledge base answers no more, and its file can be written again."""
+    with KnowledgeBase(path) as base:
+        pass
+    with pytest.raises(duckdb.Error, match="closed"):
+        base.table("SELECT 1")
+    changed(path, "CREATE TABLE more (name VARCHAR)")
+
+
+def test_a_refused_file_is_left_closed(tmp_path: Path) -> None:
+    """A file that was refused can be written at once."""
+    path = changed(tmp_path / "other.duckdb", "CREATE TABLE about (text VARCHAR)")
+    with pytest.raises(DataError):
+        KnowledgeBase(path)
+    changed(path, "CREATE TABLE more (name VARCHAR)")
+
+
 def test_relations_are_chosen_by_name(made: Made) -> None:
     """Without names those of the paper that are there; else the named ones, each once, sorted."""
     with KnowledgeBase(made(*LINES)) as base:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tacit.errors import PromptError
@@ -27,6 +29,22 @@ def test_one_token_answers_take_one_pass(name: str, loaded: Loaded) -> None:
     with passes(model) as seen:
         model.answer([Prompt(TREE, answers)])
     assert [(one.rows, one.tokens) for one in seen] == [(1, before)]
+
+
+@pytest.mark.parametrize("name", ["opt", "gemma3"])
+def test_bos_is_never_doubled(name: str, loaded: Loaded) -> None:
+    """A text that begins with the BOS string has it as text, behind the one BOS."""
+    model = loaded(name)
+    bos = tiny.tokenizer_of(name).bos_token_id
+    prompt = Prompt("<s> In a tree", ("bird", "roots"))
+    with passes(model) as seen:
+        begun = values(model, prompt)
+    for one in seen:
+        ids = one.arguments["input_ids"]
+        assert int((ids == bos).sum()) == (
+            len(ids) if "past_key_values" not in one.arguments else 0
+        )
+    assert begun != pytest.approx(values(model, replace(prompt, text=" In a tree")), abs=1e-2)
 
 
 @pytest.mark.parametrize("name", ["opt", "gpt2"])

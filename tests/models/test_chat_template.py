@@ -60,6 +60,29 @@ def test_scores_equal_those_of_a_chat_with_its_reply(
             assert (one.tokens, one.spanned) == (tokens, False)
 
 
+@pytest.mark.parametrize("name", STYLES)
+@pytest.mark.slow
+def test_no_special_token_is_doubled(name: str, styled: Folders) -> None:
+    """One BOS where the tokenizer or its template has one; the rest is what the template writes."""
+    from transformers import BatchEncoding
+
+    model, talk = tiny.load(styled(name), chat=True), Talk.load(styled(name))
+    tokenizer = talk.tokenizer
+    (shown,) = model.inputs(PROMPTS[0], "True")
+    ids, own = talk.ids(PROMPTS[0].text, "True")
+    assert (list(shown.ids), shown.scored) == (ids, own)
+    puts_bos = tokenizer("a")["input_ids"][0] == tokenizer.bos_token_id
+    assert shown.ids.count(tokenizer.bos_token_id) == puts_bos
+    if name not in {"zephyr", "phi-3", "mute", "llama-2"}:
+        # These templates write all that stands before the reply into their prompt for it.
+        said = [{"role": "user", "content": PROMPTS[0].text}]
+        prompt = tokenizer.apply_chat_template(
+            said, add_generation_prompt=True, date_string="26 Jul 2024", enable_thinking=False
+        )
+        assert isinstance(prompt, BatchEncoding)
+        assert list(shown.ids[: shown.scored.start]) == prompt["input_ids"]
+
+
 def test_the_separator_is_not_used(styled: Folders) -> None:
     """The answer begins the turn, whatever stands between text and answer elsewhere."""
     model = tiny.load(styled("chatml"), chat=True)
