@@ -87,6 +87,21 @@ def test_violations_and_groups_are_written(tacit: Tacit, beliefs: Path, tmp_path
     assert "revision cost: at least 1 belief must change" in ran.out
 
 
+@pytest.mark.slow
+def test_a_revision_cost_out_of_time_is_an_interval(tacit: Tacit, tmp_path: Path) -> None:
+    """The text gives both bounds, and JSON has no cost."""
+    given, items = tmp_path / "beliefs.csv", range(40)
+    rows = [
+        f"{x},above,{y},{(7 * x * x + 3 * y) % 10 / 10}" for x in items for y in items if x != y
+    ]
+    given.write_text("\n".join(["subject,relation,object,p_true", *rows]) + "\n")
+    limited = ("check", given, "--revision-cost", "--time-limit", "0.3")
+    assert "beliefs must change; the time limit was reached" in tacit(*limited).out
+    result = json.loads(tacit(*limited, "--json").out)
+    assert result["revision_cost"] is None
+    assert 0 <= result["revision_cost_at_least"] < result["revision_cost_at_most"]
+
+
 @pytest.fixture
 def numbered(tmp_path: Path) -> Path:
     """Two beliefs that contradict one another, each with a number of its own."""

@@ -137,3 +137,13 @@ def test_triples_are_read_by_the_names_of_their_columns(
     assert order in next(line for line in ran.out.splitlines() if line.startswith("sources:"))
     assert ran.err == "" or "are ignored: column 1, note" in ran.err
     assert [edge[:3] for edge in edges(workplace / "t.kb")] == [("AtLocation", "dog", "kennel")]
+
+
+def test_a_damaged_knowledge_base_is_refused(tacit: Tacit, source: Path) -> None:
+    """In one line, whether it can be opened or not."""
+    base = source / "small.kb"
+    whole = base.read_bytes()
+    for share in (0.3, 0.6, 0.9):
+        base.write_bytes(whole[: int(len(whole) * share)])
+        ran = tacit("kb", "facts", base, "A dog and a kennel")
+        assert (ran.code, ran.err.count("\n")) == (2, 1)

@@ -267,6 +267,15 @@ def test_what_a_lost_store_held_is_asked_again(tmp_path: Path) -> None:
     assert sorted(prompt.text for prompt in model.asked) == ["x", "y"]
 
 
+def test_a_missing_score_is_kept_as_missing(tmp_path: Path) -> None:
+    """It is None when it is read again, and not asked again."""
+    model = FakeModel({"x": {"a": None, "b": -1.0}})
+    for _ in range(2):
+        (score,) = Engine(model, Store(tmp_path)).ask([Prompt("x", ("a", "b"))])
+        assert (score["a"].logprob, score["b"].logprob) == (None, -1.0)
+    assert len(model.asked) == 1
+
+
 def test_why_a_score_is_missing_is_kept(tmp_path: Path) -> None:
     """Whoever takes it from the store knows as much as who asked for it."""
     prompt, model = Prompt("x", ("a", "b")), FakeModel(lambda _prompt, _answer: None)

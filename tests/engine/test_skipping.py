@@ -65,6 +65,13 @@ def test_a_long_prompt_has_no_scores_and_the_others_are_as_ever(tmp_path: Path) 
     assert missing_by_reason(scores) == {TOO_LONG: 2 * len(range(3, 60, 7))}
 
 
+def test_a_prompt_that_is_malformed_refuses_the_run_as_before(tmp_path: Path) -> None:
+    """Only the length is a reason to skip."""
+    prompts = [*MIXED, Prompt("forbidden", ("a",))]
+    with pytest.raises(PromptError, match="no model can score"):
+        Engine(Short(), Store(tmp_path)).ask(prompts)
+
+
 def test_the_plan_says_which_prompts_it_skips_and_how_long_they_are(tmp_path: Path) -> None:
     """They count neither as distinct nor as stored, and no block has them."""
     plan = Engine(Short(), Store(tmp_path)).plan(MIXED)

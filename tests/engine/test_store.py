@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 import io
 import json
+import os
 import re
 import resource
 import shutil
@@ -61,6 +62,16 @@ def test_of_two_scores_for_one_answer_the_earlier_published_counts(tmp_path: Pat
     store = Store(tmp_path)
     store.append(MODEL, [PROMPT], scored(-1.0))
     store.append(MODEL, [PROMPT], scored(-2.0))
+    assert store.read(MODEL["fingerprint"])["logprob"].to_list() == [-1.0]
+
+
+def test_a_clock_that_jumps_back_does_not_change_which_score_counts(tmp_path: Path) -> None:
+    """The number does, whatever time the files have."""
+    store = Store(tmp_path)
+    first = tmp_path / store.append(MODEL, [PROMPT], scored(-1.0))
+    second = tmp_path / store.append(MODEL, [PROMPT], scored(-2.0))
+    os.utime(first, (2e9, 2e9))
+    os.utime(second, (0, 0))
     assert store.read(MODEL["fingerprint"])["logprob"].to_list() == [-1.0]
 
 
