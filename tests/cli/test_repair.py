@@ -6,6 +6,7 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from itertools import permutations
 from pathlib import Path
 
@@ -98,8 +99,9 @@ def test_an_interrupt_does_not_wait_for_the_solver(tmp_path: Path) -> None:
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "solving\n"
+        time.sleep(1)
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=60) == 130
+        assert process.wait(timeout=30) == 130
     assert not (tmp_path / "out.csv").exists()
 
 

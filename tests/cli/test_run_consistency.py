@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -53,11 +54,20 @@ def test_facts_beyond_the_cap_are_reported(tacit: Tacit, source: Path) -> None:
     assert "Missing: 2 facts beyond the cap" in ran.out
 
 
-def test_questions_are_asked_with_facts_in_the_prompt(tacit: Tacit, source: Path) -> None:
-    """True ones and irrelevant ones, under each condition."""
-    ran = run(tacit, "one", "--intervene", "--anchors", "verify,choice")
-    assert ran.code == 0, ran.err
-    assert (source / "one" / "findings" / "intervention.parquet").is_file()
+def test_the_same_run_gives_the_same_bytes(tacit: Tacit, source: Path) -> None:
+    """From the store, and from a model that is asked again; with facts in the prompt as well."""
+    for out in ("one", "two", "three"):
+        ran = run(tacit, out, "--intervene", "--anchors", "verify,choice")
+        assert ran.code == 0, ran.err
+        if out == "two":
+            shutil.rmtree(source / ".tacit")
+    files = [path.name for path in (source / "one" / "findings").iterdir()]
+    for name in files:
+        contents = {
+            (source / out / "findings" / name).read_bytes() for out in ("one", "two", "three")
+        }
+        assert len(contents) == 1, name
+    assert (source / "three" / "findings" / "intervention.parquet").is_file()
     summary = json.loads((source / "one" / "manifest.json").read_text())["summary"]
     counts = summary["intervention"]
     assert [counts[name] for name in ("anchoring", "most", "anchors", "facts")] == [
