@@ -42,8 +42,8 @@ def by_hand(graph: plain.Graph, chosen: slice) -> Questions:
 
 @pytest.fixture(scope="module")
 def questions(graph: plain.Graph) -> Questions:
-    """25 questions, evenly over the file."""
-    return by_hand(graph, slice(None, None, 49))
+    """51 questions, evenly over the file."""
+    return by_hand(graph, slice(None, None, 24))
 
 
 def facts_of(found: Background, n: int) -> list[list[tuple[plain.Fact, int]]]:
@@ -88,7 +88,7 @@ def test_concepts_facts_and_counts_of_every_question_agree(
 
 @pytest.mark.parametrize("length", [2, 3])
 def test_facts_of_longer_paths_agree(cn100k: Path, questions: Questions, length: int) -> None:
-    """Of 25 questions: the facts that the cap keeps, and how many there are without it."""
+    """Of 51 questions: the facts that the cap keeps, and how many there are without it."""
     members = questions.concepts
     with KnowledgeBase(cn100k) as base:
         found = background(base, questions.texts, BackgroundOptions(length=length))

@@ -106,6 +106,16 @@ def test_only_the_most_frequent_words_are_drawn(cn100k: Path, graph: plain.Graph
     assert all(graph.is_negative(fact, negative or fact.head) for fact, negative in pairs)
 
 
+def test_negatives_are_the_same_for_another_order_of_lines(
+    cn100k: Path, cn100k_shuffled: Path
+) -> None:
+    """Of the same lines in another order, and of facts asked in another, negatives are the same."""
+    with KnowledgeBase(cn100k) as one, KnowledgeBase(cn100k_shuffled) as other:
+        facts = facts_of(one, "e.head % 10 = 0")
+        first = dict(drawn(one, facts))
+        assert dict(drawn(other, facts_of(other, "e.head % 10 = 0").reverse())) == first
+
+
 def test_negatives_are_the_same_in_another_knowledge_base(made: Made) -> None:
     """A fact's draws follow from its words: other concepts' numbers do not change them."""
     lines = farm(*(f"IsA\t{animal}\tpet" for animal in ANIMALS))
