@@ -10,7 +10,7 @@ from tacit.errors import StoreError
 from tacit.models.fake import FakeModel
 from tacit.requests import Prompt, RankingPrompt, Vocabulary
 from tests.engine.test_store import DAMAGES, flipped
-from tests.faults.running import PEACH, Warm, findings_of
+from tests.faults.running import PEACH, SMALL_BLOCKS, Warm, findings_of
 
 pytestmark = pytest.mark.slow
 
@@ -86,3 +86,40 @@ def test_a_run_with_damaged_segments_says_so_and_finds_the_same(
         assert "its checksum" in line
     assert findings_of(tmp_path / "run") == whole
     assert "damaged" not in warm.run(tmp_path, *command).said
+
+
+FULL = """
+import resource
+from tacit.engine import store
+
+append, appended = store.Store.append, 0
+
+def fill(most):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+
+def full(*arguments):
+    global appended
+    appended += 1
+    if appended == 3:
+        fill(500)
+    return append(*arguments)
+
+store.Store.append = full
+"""
+
+
+@pytest.mark.parametrize(("setup", "what"), [("fill(2000)", "blocks.parquet"), ("", "scores")])
+def test_a_run_on_a_full_disk_says_so_and_the_same_command_goes_on(
+    tmp_path: Path, warm: Warm, whole: dict[str, bytes], setup: str, what: str
+) -> None:
+    """Here no file can grow beyond some bytes; nothing half written is left."""
+    command = (*PEACH, "--out", "run")
+    ended = warm.run(tmp_path, *command, setup=SMALL_BLOCKS + FULL + setup)
+    assert ended.status == 1
+    said = ended.said.splitlines()[-1]
+    assert what in said
+    assert "cannot be written: [Errno 27]" in said
+    assert "Traceback" not in ended.said
+    assert not list(tmp_path.rglob(".*-*")), "no half file is left"
+    assert warm.run(tmp_path, *command).status == 0
+    assert findings_of(tmp_path / "run") == whole

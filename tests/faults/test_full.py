@@ -56,6 +56,7 @@ def full_at(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     "file",
     [
         "run.yaml",
+        "manifest.json",
         "questions.parquet",
         "findings/accuracy.parquet",
         "figures/accuracy_at.svg",
