@@ -50,6 +50,34 @@ def test_logits_that_are_not_the_heads_output(name: str, splits: bool, loaded: L
     assert (model._passes.splits, model.shares_prefixes) == (splits, True)
 
 
+@pytest.mark.parametrize("change", ["masked", "scaled"])
+def test_logits_that_are_changed_in_place(
+    change: str, loaded: Loaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are no head's output, whether or not their stand-in can be changed."""
+    model: Any = loaded("gpt2")
+    expected = model.answer(ALIKE)
+    forward = type(model._model).forward
+
+    def changing(*given: Any, **named: Any) -> Any:  # noqa: ANN401 - forward's own
+        output = forward(*given, **named)
+        if change == "masked":
+            output.logits[:, :, 5] = -1e9
+        else:
+            output.logits.mul_(1.0)
+        return output
+
+    monkeypatch.setattr(type(model._model), "forward", changing)
+    monkeypatch.setattr(model._passes, "splits", None)
+    found = model.answer(ALIKE)
+    assert model._passes.splits is False
+    if change == "scaled":
+        logprobs = [
+            [score.logprob for one in of for score in one.answers] for of in (found, expected)
+        ]
+        assert logprobs[0] == pytest.approx(logprobs[1], abs=1e-5)
+
+
 @pytest.mark.parametrize("packing", [True, False])
 def test_only_positions_that_are_read_get_logits(packing: bool, loaded: Loaded) -> None:  # noqa: FBT001 - a column
     """As many states go through the head as there are positions, of a scored sentence too."""

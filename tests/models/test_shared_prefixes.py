@@ -88,6 +88,17 @@ def test_short_beginnings_are_not_kept(folder_of: FolderOf) -> None:
     assert all(one.is_packed for one in seen)
 
 
+def test_a_beginning_before_capped_logits(folder_of: FolderOf) -> None:
+    """That logits are no head's output is found before a pass fills the beginning's cache."""
+    model, questions = tiny.load(folder_of("gemma2-long")), asked(8)
+    first = model.answer(questions)
+    model._passes.splits = None  # as in a model whose checks are recorded
+    with passes(model) as seen:
+        assert model.answer(questions) == first
+    assert not all(one.is_packed for one in seen)
+    assert model._passes.splits is False
+
+
 @pytest.mark.parametrize("how", ["wrong", "fails"])
 def test_a_model_that_cannot_go_on_so_is_found_out(
     how: str, folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture

@@ -458,6 +458,9 @@ LONG: dict[str, Tiny] = {
     "opt-long": Tiny("causal", byte_level_with_bos, _model("OPTForCausalLM", **{**_OPT, **_LONG})),
     "llama-long": _like_llama("LlamaForCausalLM", llama_like, **_LONG),
     "mistral-long": _like_llama("MistralForCausalLM", llama_like, **_LONG, sliding_window=700),
+    "gemma2-long": _like_llama(
+        "Gemma2ForCausalLM", byte_level_with_bos, **_LONG, head_dim=8, sliding_window=700
+    ),
     "gemma3-long": _like_llama(
         "Gemma3ForCausalLM", byte_level_with_bos, **_LONG, head_dim=8, sliding_window=700
     ),

@@ -63,7 +63,8 @@ class Budget:
 class Passes:
     """Runs a model within a budget of tokens; ``head`` computes logits at some positions only.
 
-    ``splits`` is whether the head may be applied to a part of the vocabulary at a time.
+    ``splits`` is whether the head may be applied to a part of the vocabulary at a time; None until
+    a pass has shown it.
     """
 
     model: PreTrainedModel
@@ -71,7 +72,7 @@ class Passes:
     budget: Budget
     head: torch.nn.Module | None
     options: dict[str, Any] = field(default_factory=dict)
-    splits: bool = True
+    splits: bool | None = None
 
     @contextmanager
     def at_every_position(self) -> Iterator[None]:
@@ -119,7 +120,7 @@ class Passes:
         width = int(reads.position.max()) + 1
         distinct, which = np.unique(reads.row * width + reads.position, return_inverse=True)
         positions = np.divmod(distinct, width)
-        if self.splits and _is_plain(self.head):
+        if self.splits is not False and _is_plain(self.head):
             states = self._run_to_head(self.head, given, *positions)
             self.splits = states is not None
             if states is not None:
@@ -141,7 +142,8 @@ class Passes:
 
         rows, columns = self.on_device(np.stack([row, position]))
         # A cap, a scale or a bias would change it.
-        output = torch.tensor(64.0).expand(1, len(row), head.out_features)
+        number = torch.tensor(_STAND_IN)
+        output = number.expand(1, len(row), head.out_features)
         states: list[torch.Tensor] = []
 
         def keep(every: torch.Tensor) -> torch.Tensor:
@@ -152,10 +154,14 @@ class Passes:
         try:
             with torch.inference_mode():
                 logits = self.model(**self.options | given).logits
+        except RuntimeError as error:
+            if _is_out_of_memory(error):
+                raise
+            return None  # the model changes its logits in place
         finally:
             del vars(head)["forward"]
         is_output = logits is output or torch.equal(logits, output)
-        return states[0] if len(states) == 1 and is_output else None
+        return states[0] if len(states) == 1 and is_output and number == _STAND_IN else None
 
     def batch(self, rows: Rows) -> Values:
         """Score padded rows in one pass."""
@@ -177,6 +183,9 @@ class Passes:
         found: list[Values] = []
         kept = packs[0].tree.cached if packs else 0
         cache = self._cache(packs[0].tree.rows[0][:kept]) if kept else None
+        if kept and self.splits is None and _is_plain(self.head):
+            # A pass that fills a cache cannot be repeated if the logits are not the head's output.
+            self.batch(Rows.of([(self.pad,)], [(0, 0, self.pad, 0)]))
 
         def forward(batch: list[int]) -> None:
             length = max(1, self.budget.tokens - kept)
@@ -230,6 +239,7 @@ class Passes:
 
 _PART = 64
 _LOGITS = 2**18
+_STAND_IN = 64.0
 _ONCE = 2
 
 
@@ -239,6 +249,7 @@ def _is_plain(head: torch.nn.Module | None) -> TypeGuard[torch.nn.Linear]:
 
     return (
         type(head) is torch.nn.Linear
+        and type(head.weight) is torch.nn.Parameter  # no quantised one
         and head.weight.is_cpu
         and head.weight.dtype == torch.float32
         and "forward" not in vars(head)

@@ -71,8 +71,9 @@ class OpenAI(Contract):
         for (name, one), given in zip(asked.items(), answer.answers, strict=True):
             if given.name not in {"", name}:
                 raise ReplyError("its answers have the names of other questions")
-            values = {each.value: each.probability for each in given.probabilities}
-            if len(values) < len(given.probabilities):
+            listed = given.probabilities if one.positive is None else []
+            values = {each.value: each.probability for each in listed}
+            if len(values) < len(listed):
                 raise ReplyError("it gives several probabilities of the same option")
             alike = NamedJudged(type=given.type, noul=given.probability, probabilities=values)
             found.append(_decided(one, alike))

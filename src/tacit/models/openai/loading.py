@@ -100,7 +100,7 @@ def chosen(client: Client, name: str | None) -> dict[str, Any]:
     """Return a server's ``/models`` entry for ``name``; the only entry if ``name`` is None."""
     try:
         models = client.models(None if name is None else _TRIES)
-        if not models:
+        if not models and name is None:
             _check_has_a_road(client)
     except ScoringError as error:
         if name is None:
