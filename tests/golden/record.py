@@ -1,7 +1,7 @@
 """Digests of what representative runs of all probes find: ``python -m tests.golden.record``.
 
-It writes ``digests.json`` anew. A deliberate change of a finding, of a name or of an input is the
-only reason for that; the changelog says which.
+It writes ``digests.json`` anew, which is right only after a deliberate change of a finding, a name
+or an input that the changelog names.
 """
 
 from __future__ import annotations

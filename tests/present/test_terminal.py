@@ -24,7 +24,7 @@ HOSTILE = "\x1b]0;title\x07\x1b[2J\x9b31m\r\u202egpj\u2066\x08\x7f\u2028"
 def test_what_is_shown_steers_no_terminal(text: str) -> None:
     """No control character but tab and line feed is left, and nothing that turns text round.
 
-    Whoever reads JSON from standard output gets the text itself.
+    JSON on standard output contains the text unchanged.
     """
     shown = visible(text)
     shown.encode()

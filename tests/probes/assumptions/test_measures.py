@@ -80,7 +80,7 @@ def test_the_prompts_of_figure_2_are_compared_at_1_4_and_10_properties() -> None
 def test_wordings_are_compared_with_themselves_or_across_under_a_warning() -> None:
     """A wording that only one model was asked in is ignored, if there is one of both.
 
-    Else a blank in the middle of a sentence stands beside one at its end; the rows say so.
+    Otherwise, a blank within a sentence is compared with one at its end, and the rows report it.
     """
     rows = [{"rank": 1, "wording": "sentence"}, {"rank": 2, "wording": "blank-last"}]
     both, one = model(*rows), model(rows[1])

@@ -51,7 +51,7 @@ def test_properties_are_worded_in_the_order_of_the_file(norms: Norms) -> None:
 
 
 def test_corrections_override(norms: Norms) -> None:
-    """One concept's before every concept's; those that meet no property are told.
+    """Those of one concept precede general ones; those that match no property are reported.
 
     A prompt never holds its answer: what names the concept is dropped.
     """

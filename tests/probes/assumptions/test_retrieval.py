@@ -93,7 +93,7 @@ def test_each_filter_counts_what_it_left_out(norms: Norms) -> None:
 def test_a_category_counts_a_concept_as_far_as_it_has_properties(norms: Norms) -> None:
     """At k properties when it has k of the category (Figure 3a).
 
-    Ties are told, but not one behind the tenth property.
+    Ties are reported, except after the tenth property.
     """
     assert has_ties(concept(5, 4, 4))
     assert not has_ties(concept(*range(20, 10, -1), 9, 9))

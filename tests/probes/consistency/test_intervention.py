@@ -129,7 +129,7 @@ def test_a_model_that_copies_gains_only_where_a_fact_has_the_answer(way: str) ->
 def test_a_model_that_false_facts_mislead() -> None:
     """All answers turn wrong behind false facts, and none behind others.
 
-    Of one anchor, the condition of irrelevant facts is empty, and its rows say so.
+    A single anchor has no irrelevant facts, which its rows report.
     """
     rows = changes(measured(probe_in_context(), hurt))
     row = rows["all", "false", "none"]

@@ -93,7 +93,7 @@ def test_how_a_question_ends() -> None:
 def test_underscores_and_braces_are_text() -> None:
     """Three are no blank, neither in an anchor's question nor in a choice; a concept's are spaces.
 
-    What stands in braces in a concept or a question is not filled in.
+    Braces in a concept or a question are no placeholders.
     """
     groups = probe("A ___ or ___?", "___", "b").requests().values()
     prompts = [one for group in groups for one in group.requests if isinstance(one, Prompt)]

@@ -146,14 +146,13 @@ class Passes:
         output = number.expand(1, len(row), head.out_features)
         states: list[torch.Tensor] = []
 
-        def keep(every: torch.Tensor) -> torch.Tensor:
-            states.append(every[rows, columns])
+        def keep(narrowed: torch.Tensor) -> torch.Tensor:
+            states.append(narrowed[0])
             return output
 
         vars(head)["forward"] = keep
         try:
-            with torch.inference_mode():
-                logits = self.model(**self.options | given).logits
+            logits = self._output(given, rows, columns).logits
         except RuntimeError as error:
             if _is_out_of_memory(error):
                 raise
