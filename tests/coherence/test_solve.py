@@ -14,13 +14,14 @@ from scipy.sparse import csr_array
 
 from tacit.coherence import integer_program
 from tacit.coherence import rows as rows_of_programs
-from tacit.coherence.closure import Rules
+from tacit.coherence.closure import Booleans, Integers, Rules
 from tacit.coherence.constraints import clauses_of, families_of, triples_of
 from tacit.coherence.enumeration import all_assignments, best_assignments
 from tacit.coherence.integer_program import Program, solve_program
 from tacit.coherence.ontology import Ontology
-from tacit.coherence.orders import best_order
-from tacit.coherence.solve import solve_one
+from tacit.coherence.orders import best_orders
+from tacit.coherence.problems import Bucket
+from tacit.coherence.solve import solve
 
 
 def family(name: str, relation: str) -> Rules:
@@ -55,10 +56,16 @@ def test_the_assignments_of_an_order_are_the_strict_partial_orders(n: int, count
 def test_the_best_order_is_the_best_of_all_permutations(seed: int, n: int, most: int) -> None:
     """Its sum is the largest, its tie-breaking sum the least, and free pairs stand both ways."""
     random = np.random.default_rng(seed)
-    weights = random.integers(0, most + 1, (n, n))
-    np.fill_diagonal(weights, 0)
-    ties = random.integers(0, 4096, (n, n))
-    order, free = best_order(weights, ties)
+    several = random.integers(0, most + 1, (3, n, n)) * ~np.eye(n, dtype=bool)
+    ties_of = random.integers(0, 4096, (3, n, n))
+    for weights, ties, order, free in zip(
+        several, ties_of, *best_orders(several, ties_of), strict=True
+    ):
+        check_order(weights, ties, order.tolist(), free)
+
+
+def check_order(weights: Integers, ties: Integers, order: list[int], free: Booleans) -> None:
+    n = len(order)
     value: dict[tuple[int, ...], int] = {}
     tie: dict[tuple[int, ...], int] = {}
     for each in permutations(range(n)):
@@ -95,7 +102,7 @@ def test_integer_programs_agree_with_the_list_of_all_assignments(
         weights = random.integers(-most, most + 1, assignments.shape[1])
         ties = random.integers(0, 4096, assignments.shape[1])
         solution = solve_program(Program(rules, n, weights, ties))
-        true, free = best_assignments(assignments, weights[None], [ties].__getitem__)
+        true, free = best_assignments(assignments, weights[None], ties[None].__getitem__)
         assert solution.optimal
         assert solution.settled
         assert weights @ solution.true == weights @ true[0] == solution.bound
@@ -109,7 +116,7 @@ def test_an_order_of_all_items_agrees_with_dynamic_programming(most: int) -> Non
     random = np.random.default_rng(0)
     weights = random.integers(0, most + 1, (12, 12))
     ties = random.integers(0, 4096, (12, 12))
-    order, free = best_order(weights, ties)
+    (order,), (free,) = best_orders(weights[None], ties[None])
     apart = ~np.eye(12, dtype=bool)
     found = solve_program(Program(ORDER, 12, weights[apart], ties[apart], total=True))
     value = sum(int(weights[a, b]) for i, a in enumerate(order) for b in order[i + 1 :])
@@ -125,11 +132,14 @@ def test_statements_that_fit_together_are_taken_at_once(seed: int) -> None:
     rank = random.permutation(8)
     fits = (rank[first] < rank[second]) & (random.random(len(first)) < 0.2)
     weights = np.where(fits, random.integers(1, 100, len(first)), 0)
-    program = Program(ORDER, 8, weights, random.integers(0, 4096, len(first)), total=True)
-    at_once, by_sets = solve_program(program), solve_one(program)
-    assert at_once.true.tolist() == by_sets.true.tolist()
-    assert at_once.free.tolist() == by_sets.free.tolist()
-    assert at_once.bound == by_sets.bound == weights.sum()
+    none = np.zeros(0, np.int64)
+    bucket = Bucket(ORDER, none, np.arange(8)[None], weights[None], none, (none, none), "abcdefgh")
+    (by_sets,) = solve([bucket])
+    program = Program(ORDER, 8, weights, bucket.ties(np.array([0]))[0], total=True)
+    at_once = solve_program(program)
+    assert at_once.true.tolist() == by_sets.true[0].tolist()
+    assert at_once.free.tolist() == by_sets.free[0].tolist()
+    assert at_once.bound == by_sets.bound[0] == weights.sum()
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -32,7 +32,7 @@ def all_assignments(rules: Rules, n: int) -> Booleans | None:
 
 
 def best_assignments(
-    assignments: Booleans, weights: Integers, ties: Callable[[int], Integers]
+    assignments: Booleans, weights: Integers, ties: Callable[[Integers], Integers]
 ) -> tuple[Booleans, Booleans]:
     """Return, for each row of weights, the best assignment and which statements are free."""
     # Integer sums below 2**53 are exact in floating point, where matrix products are fast.
@@ -41,9 +41,9 @@ def best_assignments(
     often = optimal.astype(np.float64) @ assignments.astype(np.float64)
     total = optimal.sum(axis=1, keepdims=True)
     chosen = optimal.argmax(axis=1)
-    for row in np.flatnonzero(total[:, 0] > 1).tolist():
+    rows = np.flatnonzero(total[:, 0] > 1)
+    for row, numbers in zip(rows.tolist(), ties(rows), strict=True):
         equal = np.flatnonzero(optimal[row])
-        numbers = ties(row)
         # An additional true statement costs more than all tie-breaking numbers together.
         cost = assignments[equal] @ (numbers + 1 + numbers.sum())
         chosen[row] = equal[cost.argmin()]

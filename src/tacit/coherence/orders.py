@@ -1,4 +1,4 @@
-"""The best order of a few items, by dynamic programming over sets of items."""
+"""The best orders of a few items, by dynamic programming over sets of items."""
 
 from __future__ import annotations
 
@@ -13,51 +13,68 @@ if TYPE_CHECKING:
 MOST_ITEMS = 16
 # Tie-breaking numbers are below 2**12, so their sum over all pairs of 16 items is below this.
 _WHOLE = 1 << 19
+# Number of table cells per batch of problems; bounds the memory.
+_CELLS = 1 << 19
 
 
-def best_order(weights: Integers, ties: Integers) -> tuple[list[int], Booleans]:
-    """Return the order of items that maximizes the total weight of all pairs (i before j).
+def best_orders(weights: Integers, ties: Integers) -> tuple[Integers, Booleans]:
+    """Return, per problem, the order that maximizes the total weight of all pairs (i before j).
 
-    Also return which pairs are in both directions in the best orders.
+    Also return which pairs are in both directions in the best orders. ``weights`` and ``ties`` have
+    the shape (problems, n, n), and the orders (problems, n).
     """
-    n = len(weights)
+    count, n, _ = weights.shape
+    orders, free = np.empty((count, n), dtype=np.int64), np.empty(weights.shape, dtype=bool)
+    step = max(1, _CELLS // (n << n))
+    for some in (slice(begin, begin + step) for begin in range(0, count, step)):
+        orders[some], free[some] = _best_orders(weights[some], ties[some])
+    return orders, free
+
+
+def _best_orders(weights: Integers, ties: Integers) -> tuple[Integers, Booleans]:
     gains = _gains(weights * _WHOLE - np.where(weights > 0, ties, 0))
     best = _from_front(gains)
     # The tie-breaking part is below one unit, so rounding up recovers the plain sum.
     front = -(-best // _WHOLE)
     on_best_order = front + _to_back(_gains(weights)) == front[-1]
-    states = np.flatnonzero(on_best_order)
-    inside = (states[:, None] >> np.arange(n)) & 1
-    before = (inside.T @ (1 - inside)) > 0
-    return _walk_back(best, gains, n), before & before.T
+    inside = _inside(weights.shape[-1])
+    outside = (~inside).T.astype(np.float32)
+    before = [(outside @ (on_best_order & inside[:, [item]])).T > 0 for item in range(len(outside))]
+    in_order = np.stack(before, axis=1)
+    return _walk_back(best, gains), in_order & in_order.swapaxes(1, 2)
 
 
 def _gains(weights: Integers) -> Integers:
-    """Return, per set and item, the weight of placing the item after the set, shape (2**n, n)."""
-    n = len(weights)
-    gains = np.zeros((1 << n, n), dtype=np.int64)
+    """Return the weight of placing an item after a set, shape (2**n, n, problems)."""
+    count, n, _ = weights.shape
+    gains = np.zeros((1 << n, n, count), dtype=np.int64)
     for item in range(n):
         size = 1 << item
-        gains[size : 2 * size] = gains[:size] + weights[item]
+        gains[size : 2 * size] = gains[:size] + weights[:, item].T
     return gains
+
+
+def _inside(n: int) -> Booleans:
+    """Return which items are in each set, shape (2**n, n)."""
+    inside: Booleans = ((np.arange(1 << n)[:, None] >> np.arange(n)) & 1).astype(bool)
+    return inside
 
 
 @lru_cache(maxsize=32)
 def _layers(n: int) -> list[tuple[Integers, Integers, Integers]]:
     """List the sets of n items by size: sets, their members, and the sets without each member."""
-    sets = np.arange(1 << n, dtype=np.int64)
-    member = ((sets[:, None] >> np.arange(n)) & 1).astype(bool)
-    sizes = member.sum(axis=1)
+    sets, inside = np.arange(1 << n, dtype=np.int64), _inside(n)
+    sizes = inside.sum(axis=1)
     layers: list[tuple[Integers, Integers, Integers]] = []
     for size in range(1, n + 1):
         of_size = sets[sizes == size]
-        members = np.nonzero(member[of_size])[1].reshape(-1, size).astype(np.int64)
+        members = np.nonzero(inside[of_size])[1].reshape(-1, size).astype(np.int64)
         layers.append((of_size, members, of_size[:, None] ^ (1 << members)))
     return layers
 
 
 def _from_front(gains: Integers) -> Integers:
-    best = np.zeros(len(gains), dtype=np.int64)
+    best = np.zeros_like(gains[:, 0])
     for sets, members, without in _layers(gains.shape[1]):
         best[sets] = (best[without] + gains[without, members]).max(axis=1)
     return best
@@ -66,7 +83,7 @@ def _from_front(gains: Integers) -> Integers:
 def _to_back(gains: Integers) -> Integers:
     n = gains.shape[1]
     everything = (1 << n) - 1
-    best = np.zeros(len(gains), dtype=np.int64)
+    best = np.zeros_like(gains[:, 0])
     for rest, members, _ in _layers(n):
         # ``rest`` is not placed yet, so all other items are in front.
         front = everything ^ rest
@@ -75,14 +92,15 @@ def _to_back(gains: Integers) -> Integers:
     return best
 
 
-def _walk_back(best: Integers, gains: Integers, n: int) -> list[int]:
-    order: list[int] = []
-    here = (1 << n) - 1
-    while here:
-        for item in range(n):
-            before = here ^ (1 << item)
-            if here >> item & 1 and best[before] + gains[before, item] == best[here]:
-                order.append(item)
-                here = before
-                break
-    return order[::-1]
+def _walk_back(best: Integers, gains: Integers) -> Integers:
+    """Return each problem's best order; of equal ones, that with the first items at the end."""
+    _, n, count = gains.shape
+    orders, items, problem = np.empty((count, n), np.int64), np.arange(n), np.arange(count)
+    here = np.full(count, (1 << n) - 1)
+    for place in reversed(range(n)):
+        before = here[:, None] & ~(1 << items)
+        values = best[before, problem[:, None]] + gains[before, items, problem[:, None]]
+        fits = (before != here[:, None]) & (values == best[here, problem][:, None])
+        orders[:, place] = fits.argmax(axis=1)
+        here = before[problem, orders[:, place]]
+    return orders

@@ -56,15 +56,19 @@ class Bucket:
     places: tuple[Integers, Integers]
     names: Sequence[str]
 
-    def ties(self, problems: Sequence[int] | Integers, number: int = 0) -> Integers:
-        """Return tie-breaking numbers (0 to 4,095) of the statements of one of the problems."""
-        names = [self.names[item] for item in self.items[problems[number]]]
-        variables = clauses_of(self.rules, len(names)).variables
+    def ties(self, problems: Integers) -> Integers:
+        """Return tie-breaking numbers (0 to 4,095) of the statements of some of the problems."""
+        items, names = self.items[problems], self.names
+        relation, first, second = clauses_of(self.rules, items.shape[1]).variables.T
+        keys = (relation * len(names) + items[:, first]) * len(names) + items[:, second]
+        each, where = np.unique(keys, return_inverse=True)
+        pairs, obj = np.divmod(each, len(names))
+        statements = np.stack([*np.divmod(pairs, len(names)), obj], axis=1)
         numbers = [
             _tie_number(self.rules.relations[r].name, names[i], names[j])
-            for r, i, j in variables.tolist()
+            for r, i, j in statements.tolist()
         ]
-        return np.array(numbers, dtype=np.int64)
+        return np.array(numbers, dtype=np.int64)[where]
 
 
 @lru_cache(maxsize=1 << 17)  # every objective asks for the same statements

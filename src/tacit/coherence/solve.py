@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.coherence.closure import Booleans, Floats, Integers, close
+from tacit.coherence.closure import Booleans, Floats, Integers, Rules, close
 from tacit.coherence.constraints import clauses_of
 from tacit.coherence.enumeration import all_assignments, best_assignments
 from tacit.coherence.integer_program import Program, Solution, solve_program
-from tacit.coherence.orders import MOST_ITEMS, best_order
+from tacit.coherence.orders import MOST_ITEMS, best_orders
 from tacit.errors import WorkError
 
 if TYPE_CHECKING:
@@ -53,9 +53,14 @@ def solve(
         answers.append(answer)
         # Orders of three or more items have a separate tie rule (`best_order`).
         total: Booleans = np.asarray((bucket.weights >= 0).all(axis=1) & rules.order)
-        listed = _solve_listed(bucket, ~total | (n <= _PAIR), answer)
-        for problem in np.flatnonzero(~listed).tolist():
-            weights, ties = bucket.weights[problem], bucket.ties([problem])
+        solved = _solve_listed(bucket, ~total | (n <= _PAIR), answer)
+        ordered = np.flatnonzero(total & ~solved) if n <= MOST_ITEMS else np.zeros(0, np.int64)
+        if ordered.size:
+            _solve_orders(bucket, ordered, answer)
+            solved[ordered] = True
+        rest = np.flatnonzero(~solved)
+        for problem, ties in zip(rest.tolist(), bucket.ties(rest), strict=True):
+            weights = bucket.weights[problem]
             program = Program(rules, n, weights, ties, bool(total[problem]), break_ties)
             hard.append((answer, problem, program))
     hard.sort(key=lambda each: each[2].n)
@@ -104,27 +109,20 @@ def _solve_apart(programs: Sequence[Program], deadline: float) -> list[Solution]
 
 
 def solve_one(program: Program, deadline: float = math.inf) -> Solution:
-    """Solve one problem by dynamic programming or as an integer program."""
+    """Solve one problem as an integer program."""
+    solution = solve_program(program, deadline)
     if not program.total:
-        return solve_program(program, deadline)
-    index = clauses_of(program.rules, program.n).index[0]
-    weights = np.where(index >= 0, program.weights[index], 0)
-    if program.n > MOST_ITEMS:
-        solution = solve_program(program, deadline)
-        forward = (index >= 0) & solution.true[index]
-        return replace(solution, true=_least(forward, weights, program))
-    order, free = best_order(weights, np.where(index >= 0, program.ties[index], 0))
-    rank = np.argsort(order)
-    forward = rank[:, None] < rank[None, :]
-    value = float(weights[forward].sum())
-    return Solution(_least(forward, weights, program), free[index >= 0], value, optimal=True)
+        return solution
+    kept = solution.true & (program.weights > 0)
+    return replace(solution, true=_implied(kept[None], program.rules, program.n)[0])
 
 
-def _least(forward: Booleans, weights: Integers, program: Program) -> Booleans:
-    """Keep a statement of an order only if it has a positive weight or is implied by others."""
-    true = (forward & (weights > 0))[None, None]
-    close(true, program.rules)
-    listed: Booleans = true[0][clauses_of(program.rules, program.n).index >= 0]
+def _implied(true: Booleans, rules: Rules, n: int) -> Booleans:
+    """Add to the statements of an order, one problem per row, those that they imply."""
+    index = clauses_of(rules, n).index
+    found = true[:, index] & (index >= 0)
+    close(found, rules)
+    listed: Booleans = found[:, index >= 0]
     return listed
 
 
@@ -149,7 +147,24 @@ def _solve_listed(bucket: Bucket, suitable: Booleans, answer: Answers) -> Boolea
     step = max(1, _MOST_CELLS // len(assignments))
     for some in (problems[begin : begin + step] for begin in range(0, len(problems), step)):
         weights = bucket.weights[some]
-        true, free = best_assignments(assignments, weights, partial(bucket.ties, some))
+        true, free = best_assignments(assignments, weights, lambda at, of=some: bucket.ties(of[at]))
         answer.true[some], answer.free[some] = true, free
         answer.bound[some] = (weights * true).sum(axis=1)
     return suitable
+
+
+def _solve_orders(bucket: Bucket, problems: Integers, answer: Answers) -> None:
+    """Order all items of some problems by dynamic programming.
+
+    A statement is true only if it has a positive weight or is implied by others.
+    """
+    n = bucket.items.shape[1]
+    index = clauses_of(bucket.rules, n).index[0]
+    weights, ties = bucket.weights[problems], bucket.ties(problems)
+    tables = (np.where(index >= 0, each[:, index], 0) for each in (weights, ties))
+    orders, free = best_orders(*tables)
+    rank = np.argsort(orders, axis=1)
+    forward = (rank[:, :, None] < rank[:, None, :])[:, index >= 0]
+    answer.true[problems] = _implied(forward & (weights > 0), bucket.rules, n)
+    answer.free[problems] = free[:, index >= 0]
+    answer.bound[problems] = (weights * forward).sum(axis=1)
