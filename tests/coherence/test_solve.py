@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 from tacit.coherence import integer_program
 from tacit.coherence import rows as rows_of_programs
 from tacit.coherence.closure import Booleans, Integers, Rules
+from tacit.coherence.components import distinct
 from tacit.coherence.constraints import clauses_of, families_of, triples_of
 from tacit.coherence.enumeration import all_assignments, best_assignments
 from tacit.coherence.integer_program import Program, solve_program
@@ -32,6 +33,15 @@ def family(name: str, relation: str) -> Rules:
 
 
 ORDER = family("parts", "above")
+
+
+@pytest.mark.parametrize("numbers", [[], [0], [3, 1, 3], [10**12, 5, 10**12], [[4, 0], [0, 9]]])
+def test_distinct_numbers_are_those_of_numpy(numbers: list[int]) -> None:
+    given = np.array(numbers, np.int64)
+    each, where = distinct(given)
+    expected, of_each = np.unique(given, return_inverse=True)
+    assert each.tolist() == expected.tolist()
+    assert where.tolist() == of_each.tolist()
 
 
 def test_parts_falls_into_eight_families() -> None:

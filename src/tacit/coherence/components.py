@@ -15,6 +15,8 @@ from tacit.coherence.closure import Booleans, Integers, Link, Rules
 from tacit.english import several
 from tacit.errors import RequestError
 
+# Maximum ratio of the width of a table to the number of its entries.
+_SPARSE = 16
 # Maximum number of truth values in memory at once.
 _CELLS = 50_000_000
 
@@ -25,11 +27,11 @@ def connected(ends: Integers, links: Booleans, keys: Booleans | None = None) -> 
     ``ends``, shape (2, rows), are the nodes of each row; the rows in ``links`` connect theirs.
     Where ``keys`` is False, an end is only connected to the ends of rows with the same two ends.
     """
-    nodes, where = np.unique(ends, return_inverse=True)
+    nodes, where = distinct(ends)
     one, other = where.reshape(2, -1)
     if keys is not None:
         low, high = np.minimum(one, other), np.maximum(one, other)
-        pairs = len(nodes) + np.unique(low * len(nodes) + high, return_inverse=True)[1]
+        pairs = len(nodes) + distinct(low * len(nodes) + high)[1]
         shared = np.where(keys & (one != other), [one, other], pairs)
         twice = np.hstack([shared, [pairs, shared[0]]])
         return connected(twice, np.tile(links, 2))[: len(links)]
@@ -37,6 +39,17 @@ def connected(ends: Integers, links: Booleans, keys: Booleans | None = None) -> 
     graph = coo_array(edges, shape=(len(nodes), len(nodes)))
     part = connected_components(graph, directed=False)[1].astype(np.int64)
     return np.where(part[one] == part[other], part[one], -1)
+
+
+def distinct(numbers: Integers) -> tuple[Integers, Integers]:
+    """Return ``np.unique(numbers, return_inverse=True)`` of integers from 0; without sorting."""
+    width = int(numbers.max(initial=-1)) + 1
+    if width > _SPARSE * numbers.size:
+        each, where = np.unique(numbers, return_inverse=True)
+        return each, where
+    held = np.zeros(width, dtype=bool)
+    held[numbers] = True
+    return np.flatnonzero(held), (held.cumsum() - 1)[numbers]
 
 
 @lru_cache(maxsize=64)
@@ -75,10 +88,10 @@ class SameSize:
 def by_size(ends: Integers, part: Integers) -> Iterator[SameSize]:
     """Yield the components of each number of items; rows with part -1 are ignored."""
     rows = np.flatnonzero(part >= 0)
-    part = np.unique(part[rows], return_inverse=True)[1]
+    part = distinct(part[rows])[1]
     width = int(ends.max(initial=0)) + 1
     keys = part * width + ends[:, rows]
-    nodes, where = np.unique(keys, return_inverse=True)
+    nodes, where = distinct(keys)
     start = np.searchsorted(nodes // width, np.arange(part.max(initial=-1) + 1))
     size = np.diff(np.append(start, len(nodes)))
     local = where.reshape(2, -1) - start[part]
@@ -111,8 +124,10 @@ def arrays(ends: Integers, relation: Integers, rules: Rules, *sets: Booleans) ->
     ``ends`` are the subject and the object of each row, and ``sets`` select rows. The rows of the
     first set connect items.
     """
+    held = np.any(sets, axis=0)
     for members, mine in families(rules):
-        rows = np.flatnonzero(np.isin(relation, members) & np.any(sets, axis=0))
+        inside = np.isin(np.arange(len(rules.relations)), members)
+        rows = np.flatnonzero(held & inside[relation])
         own, chosen = np.searchsorted(members, relation[rows]), [each[rows] for each in sets]
         part = connected(ends[:, rows], chosen[0], mine.keys[:, own])
         most = math.isqrt(_CELLS // len(members))

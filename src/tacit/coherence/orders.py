@@ -97,10 +97,10 @@ def _walk_back(best: Integers, gains: Integers) -> Integers:
     _, n, count = gains.shape
     orders, items, problem = np.empty((count, n), np.int64), np.arange(n), np.arange(count)
     here = np.full(count, (1 << n) - 1)
-    for place in reversed(range(n)):
+    for position in reversed(range(n)):
         before = here[:, None] & ~(1 << items)
         values = best[before, problem[:, None]] + gains[before, items, problem[:, None]]
         fits = (before != here[:, None]) & (values == best[here, problem][:, None])
-        orders[:, place] = fits.argmax(axis=1)
-        here = before[problem, orders[:, place]]
+        orders[:, position] = fits.argmax(axis=1)
+        here = before[problem, orders[:, position]]
     return orders

@@ -14,7 +14,7 @@ import polars as pl
 from tacit.coherence.beliefs import Beliefs
 from tacit.coherence.closure import Booleans, Floats, Integers, Rules, swapped
 from tacit.coherence.coded import Coded
-from tacit.coherence.components import by_size, connected
+from tacit.coherence.components import by_size, connected, distinct
 from tacit.coherence.constraints import Families, clauses_of, families_of
 from tacit.coherence.solve import Answers, solve
 from tacit.coherence.violations import violations
@@ -61,7 +61,7 @@ class Bucket:
         items, names = self.items[problems], self.names
         relation, first, second = clauses_of(self.rules, items.shape[1]).variables.T
         keys = (relation * len(names) + items[:, first]) * len(names) + items[:, second]
-        each, where = np.unique(keys, return_inverse=True)
+        each, where = distinct(keys)
         pairs, obj = np.divmod(each, len(names))
         statements = np.stack([*np.divmod(pairs, len(names)), obj], axis=1)
         numbers = [
@@ -131,15 +131,15 @@ def _variables(coded: Coded, weights: Integers, families: Families) -> _Variable
     symmetric = np.array([relation.symmetric for relation in families.relations])
     against = symmetric[coded.relation] & (first > second)
     first, second = np.where(against, second, first), np.where(against, first, second)
-    keys = np.stack([coded.group, family, position, first, second], axis=1)
-    order = np.lexsort(keys.T[::-1])
-    fresh = np.ones(len(order), dtype=bool)
-    fresh[1:] = (keys[order][1:] != keys[order][:-1]).any(axis=1)
-    of_row = np.empty(len(order), dtype=np.int64)
-    of_row[order] = np.cumsum(fresh) - 1
-    weight = np.zeros(int(fresh.sum()), dtype=np.int64)
+    widths = (len(families.rules), len(families.relations), len(coded.items), len(coded.items))
+    keys = coded.group
+    for number, width in zip((family, position, first, second), widths, strict=True):
+        keys = keys * width + number
+    _, of_first, of_row = np.unique(keys, return_index=True, return_inverse=True)
+    weight = np.zeros(len(of_first), dtype=np.int64)
     np.add.at(weight, of_row, weights)
-    group, family, position, first, second = keys[order][fresh].T
+    columns = np.stack([coded.group, family, position, first, second])
+    group, family, position, first, second = columns[:, of_first]
     count = len(families.rules)
     keys = group * count + family
     negative = np.zeros(int(keys.max(initial=-1)) + 1, dtype=bool)

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -146,8 +145,8 @@ def _solve_listed(bucket: Bucket, suitable: Booleans, answer: Answers) -> Boolea
     # Process few problems at a time to limit the size of the table.
     step = max(1, _MOST_CELLS // len(assignments))
     for some in (problems[begin : begin + step] for begin in range(0, len(problems), step)):
-        weights = bucket.weights[some]
-        true, free = best_assignments(assignments, weights, lambda at, of=some: bucket.ties(of[at]))
+        weights, items = bucket.weights[some], bucket.items[some]
+        true, free = best_assignments(assignments, weights, replace(bucket, items=items).ties)
         answer.true[some], answer.free[some] = true, free
         answer.bound[some] = (weights * true).sum(axis=1)
     return suitable

@@ -68,12 +68,12 @@ def too_long(cost: Callable[[Sequence[R]], list[int]], requests: Sequence[R]) ->
 
 def digest_of(fingerprint: str, merged: Iterable[Request]) -> str:
     """Return a hash of a model's fingerprint and of requests, which identifies a recorded plan."""
-    digest = hashlib.sha256(fingerprint.encode())
-    for request in merged:
-        kind = KINDS[type(request)]
-        line = json.dumps([kind.folder, *kind.key(request), getattr(request, kind.parts)])
-        digest.update(line.encode() + b"\n")
-    return digest.hexdigest()
+    asked = [
+        (kind.folder, *kind.key(request), getattr(request, kind.parts))
+        for request in merged
+        for kind in (KINDS[type(request)],)
+    ]
+    return hashlib.sha256(json.dumps([fingerprint, asked]).encode()).hexdigest()
 
 
 def recorded(path: Path, digest: str, merged: Sequence[Request]) -> list[Block]:

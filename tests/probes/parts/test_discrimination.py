@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import permutations
@@ -155,6 +156,22 @@ def test_repaired_shuffled_beliefs_are_what_brute_force_gives() -> None:
         for name, how in (("after", np.mean), ("after_least", np.min), ("after_most", np.max)):
             assert how(least) - 1e-12 <= row[name] <= how(most) + 1e-12
         assert row["after_least"] < row["after"] < row["after_most"]
+
+
+def test_shuffled_beliefs_stay_in_their_drawing() -> None:
+    """Each drawing keeps its beliefs and its gaps; every order is equally likely."""
+    p = [0.1, 0.2, None, 0.3, 0.4, 0.5, None]
+    thing = ["a", "b", "a", "a", "b", "a", "b"]
+    frame = pl.DataFrame({"thing": thing, "annotator": "1", "p_true": p})
+    generator = np.random.default_rng(0)
+    drawn = [shuffled(frame, generator) for _ in range(6000)]
+    for each in drawn[:100]:
+        assert each["thing"].equals(frame["thing"])
+        assert each["p_true"].is_null().equals(frame["p_true"].is_null())
+        assert each.filter(thing="b")["p_true"].drop_nulls().sort().to_list() == [0.2, 0.4]
+    orders = Counter(tuple(each.filter(thing="a")["p_true"].drop_nulls()) for each in drawn)
+    assert set(orders) == set(permutations([0.1, 0.3, 0.5]))
+    assert all(850 < count < 1150 for count in orders.values())  # 1,000 expected; 5 errors
 
 
 def test_without_labels_nothing_is_repaired_for_comparison(findings: Findings) -> None:

@@ -266,10 +266,15 @@ def _by_parts(
         bias = weight.new_zeros(len(weight)) if head.bias is None else head.bias
         words = max(1, _LOGITS // len(states))
         parts = zip(torch.split(weight, words), torch.split(bias, words), strict=True)
-        sums = torch.stack([linear(states, *part).logsumexp(dim=-1) for part in parts])
+        sums = torch.stack([_log_sum_exp(linear(states, *part)) for part in parts])
         at, token = torch.from_numpy(which), torch.from_numpy(tokens)
         own = (states[at] * weight[token]).sum(dim=-1) + bias[token]
         return own - sums.logsumexp(dim=0)[at]
+
+
+def _log_sum_exp(logits: torch.Tensor) -> torch.Tensor:
+    """Return ``logits.logsumexp(dim=-1)`` of finite logits; on a CPU, in about half the time."""
+    return logits[:, 0] - logits.log_softmax(dim=-1)[:, 0]
 
 
 @contextmanager

@@ -27,6 +27,7 @@ _SEVERITY = {
     "implies": 1,
     "transitive": 2,
 }
+_WORDED = 100  # number of a thing's violations among which equal ones are sought
 _TOLD = 6  # maximum number of violations that an edge tells; the others are counted
 
 
@@ -86,13 +87,14 @@ def worst_violations(findings: Findings, ontology: Ontology, most: int = 5) -> p
     return (
         _violations(findings, ontology)
         .select(
-            "thing",
+            pl.all(),
             fault=pl.col("constraint").replace_strict(_SEVERITY, return_dtype=pl.Int64),
             sure=pl.min_horizontal(sure),
-            violation=_in_words(probabilities=True),
         )
-        .unique(["thing", "violation"], maintain_order=True)
         .sort("fault", "sure", descending=[False, True], maintain_order=True)
+        .filter(pl.int_range(pl.len()).over("thing") < _WORDED)
+        .with_columns(violation=_in_words(probabilities=True))
+        .unique(["thing", "violation"], maintain_order=True)
         .sort(pl.int_range(pl.len()).over("thing"), maintain_order=True)
         .select("thing", "violation")
         .head(most)

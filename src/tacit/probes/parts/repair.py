@@ -13,6 +13,7 @@ import polars as pl
 from tacit.coherence import Objective
 from tacit.coherence.beliefs import Beliefs
 from tacit.coherence.check import Check, check
+from tacit.coherence.components import distinct
 from tacit.coherence.constraints import families_of
 from tacit.coherence.ontology import Ontology
 from tacit.coherence.problems import best_assignment
@@ -102,17 +103,23 @@ def baselines(
 
 
 def in_order(beliefs: pl.DataFrame) -> pl.DataFrame:
-    """Sort beliefs, missing ones last: in this order, shuffling keeps the place of each row."""
+    """Sort beliefs, so that shuffling does not depend on their order; missing ones last."""
     return beliefs.sort(pl.col("p_true").is_null(), *STATEMENT)
 
 
 def shuffled(beliefs: pl.DataFrame, generator: np.random.Generator) -> pl.DataFrame:
     """Shuffle the known beliefs among the statements about the same drawing."""
-    missing = beliefs.filter(pl.col("p_true").is_null())
-    known = beliefs.filter(pl.col("p_true").is_not_null())
-    known = known.with_columns(order=pl.Series(generator.permutation(known.height)))
-    permuted = known.with_columns(pl.col("p_true").sort_by("order").over(DRAWING))
-    return pl.concat([permuted.drop("order"), missing])
+    p_true = beliefs["p_true"].cast(pl.Float64)
+    known = p_true.is_not_null().arg_true().to_numpy()
+    first = beliefs.with_row_index("first").select(pl.col("first").cast(int).min().over(DRAWING))
+    drawing = distinct(first.to_series().to_numpy()[known])[1]
+    # Small numbers are sorted faster.
+    drawing = drawing.astype(np.min_scalar_type(drawing.max(initial=0)))
+    drawn = np.argsort(generator.permutation(len(known)))
+    drawn = drawn[np.argsort(drawing[drawn], kind="stable")]
+    values = p_true.to_numpy().copy()
+    values[known[np.argsort(drawing, kind="stable")]] = values[known[drawn]]
+    return beliefs.with_columns(p_true=pl.Series(values).fill_nan(None))
 
 
 def repaired_shuffled(
