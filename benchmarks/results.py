@@ -36,7 +36,10 @@ def main() -> None:
     if not chat.exists():
         chat.symlink_to(models / "smollm2")
     if not base.exists():
-        tacit.build_kb(data / "conceptnet" / "cn100k-train.tsv", base)
+        triples = out / "cn100k.tsv"
+        parts = sorted((data / "conceptnet").glob("cn100k-*.tsv"))
+        triples.write_bytes(b"".join(part.read_bytes() for part in parts))
+        tacit.build_kb(triples, base)
     text = SUITE.read_text(encoding="utf-8")
     places = {"out": out, "models": models, "data": data, "norms": tacit.demo_data("norms")}
     for name, place in places.items():
@@ -148,7 +151,7 @@ def _mrr(number: int) -> Shown:
 STA: dict[str, Shown] = {
     "Verdict": verdict,
     "n": lambda s: (
-        f"{s.summary['concepts']} concepts, "
+        f"{row_of(s, 'retrieval_by_number')['concepts']} concepts, "
         f"{row_of(s, 'retrieval_by_number')['candidates']:,} candidates"
     ),
     "Most frequent top prediction": lambda s: (

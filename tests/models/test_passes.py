@@ -42,6 +42,14 @@ def test_a_part_of_the_vocabulary_at_a_time(bias: bool, monkeypatch: pytest.Monk
     assert found.tolist() == pytest.approx(expected.tolist(), abs=1e-5)
 
 
+@pytest.mark.parametrize("first", [0.0, -30.0, -1e4, -1e9, -math.inf])
+def test_the_normaliser_with_an_improbable_first_token(first: float) -> None:
+    logits = torch.from_numpy(np.random.default_rng(0).normal(size=(5, 300)).astype(np.float32))
+    logits[:, 0] = first
+    exact = logits.double().logsumexp(dim=-1)
+    assert (passes._log_sum_exp(logits) - exact).abs().max().item() < 2e-6
+
+
 @pytest.mark.parametrize(("name", "splits"), [("gpt2", True), ("gemma2", False)])
 def test_logits_that_are_not_the_heads_output(name: str, splits: bool, loaded: Loaded) -> None:  # noqa: FBT001 - a column
     """They are capped in Gemma 2, whose passes compute them; it is packed all the same."""

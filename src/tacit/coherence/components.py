@@ -16,7 +16,7 @@ from tacit.english import several
 from tacit.errors import RequestError
 
 # Maximum ratio of the width of a table to the number of its entries.
-_SPARSE = 16
+_SPARSE = 4
 # Maximum number of truth values in memory at once.
 _CELLS = 50_000_000
 
@@ -49,7 +49,8 @@ def distinct(numbers: Integers) -> tuple[Integers, Integers]:
         return each, where
     held = np.zeros(width, dtype=bool)
     held[numbers] = True
-    return np.flatnonzero(held), (held.cumsum() - 1)[numbers]
+    index = held.cumsum(dtype=np.int32) - 1
+    return np.flatnonzero(held), index[numbers].astype(np.int64)
 
 
 @lru_cache(maxsize=64)

@@ -14,7 +14,7 @@ MOST_ITEMS = 16
 # Tie-breaking numbers are below 2**12, so their sum over all pairs of 16 items is below this.
 _WHOLE = 1 << 19
 # Number of table cells per batch of problems; bounds the memory.
-_CELLS = 1 << 19
+_CELLS = 1 << 16
 
 
 def best_orders(weights: Integers, ties: Integers) -> tuple[Integers, Booleans]:
@@ -32,25 +32,26 @@ def best_orders(weights: Integers, ties: Integers) -> tuple[Integers, Booleans]:
 
 
 def _best_orders(weights: Integers, ties: Integers) -> tuple[Integers, Booleans]:
+    count, n, _ = weights.shape
     gains = _gains(weights * _WHOLE - np.where(weights > 0, ties, 0))
     best = _from_front(gains)
     # The tie-breaking part is below one unit, so rounding up recovers the plain sum.
     front = -(-best // _WHOLE)
-    on_best_order = front + _to_back(_gains(weights)) == front[-1]
-    inside = _inside(weights.shape[-1])
-    outside = (~inside).T.astype(np.float32)
-    before = [(outside @ (on_best_order & inside[:, [item]])).T > 0 for item in range(len(outside))]
-    in_order = np.stack(before, axis=1)
-    return _walk_back(best, gains), in_order & in_order.swapaxes(1, 2)
+    on_best_order = front + _to_back(_gains(weights)) == front[:, -1:]
+    inside, before = _inside(n), np.zeros((count, n, n), dtype=bool)
+    for problem, one in enumerate(on_best_order):
+        states = inside[one].astype(np.float32)
+        before[problem] = states.T @ (1 - states) > 0
+    return _walk_back(best, gains), before & before.swapaxes(1, 2)
 
 
 def _gains(weights: Integers) -> Integers:
-    """Return the weight of placing an item after a set, shape (2**n, n, problems)."""
+    """Return the weight of placing an item after a set, shape (problems, 2**n, n)."""
     count, n, _ = weights.shape
-    gains = np.zeros((1 << n, n, count), dtype=np.int64)
+    gains = np.zeros((count, 1 << n, n), dtype=np.int64)
     for item in range(n):
         size = 1 << item
-        gains[size : 2 * size] = gains[:size] + weights[:, item].T
+        gains[:, size : 2 * size] = gains[:, :size] + weights[:, None, item]
     return gains
 
 
@@ -74,33 +75,35 @@ def _layers(n: int) -> list[tuple[Integers, Integers, Integers]]:
 
 
 def _from_front(gains: Integers) -> Integers:
-    best = np.zeros_like(gains[:, 0])
-    for sets, members, without in _layers(gains.shape[1]):
-        best[sets] = (best[without] + gains[without, members]).max(axis=1)
+    count, size, n = gains.shape
+    flat, best = gains.reshape(count, -1), np.zeros((count, size), dtype=np.int64)
+    for sets, members, without in _layers(n):
+        placed = flat.take(without * n + members, axis=1)
+        best[:, sets] = (best.take(without, axis=1) + placed).max(axis=2)
     return best
 
 
 def _to_back(gains: Integers) -> Integers:
-    n = gains.shape[1]
-    everything = (1 << n) - 1
-    best = np.zeros_like(gains[:, 0])
+    count, size, n = gains.shape
+    flat, best = gains.reshape(count, -1), np.zeros((count, size), dtype=np.int64)
     for rest, members, _ in _layers(n):
         # ``rest`` is not placed yet, so all other items are in front.
-        front = everything ^ rest
-        following = front[:, None] | (1 << members)
-        best[front] = (best[following] + gains[front[:, None], members]).max(axis=1)
+        front = (size - 1) ^ rest
+        placed = flat.take(front[:, None] * n + members, axis=1)
+        following = best.take(front[:, None] | (1 << members), axis=1)
+        best[:, front] = (following + placed).max(axis=2)
     return best
 
 
 def _walk_back(best: Integers, gains: Integers) -> Integers:
     """Return each problem's best order; of equal ones, that with the first items at the end."""
-    _, n, count = gains.shape
+    count, size, n = gains.shape
     orders, items, problem = np.empty((count, n), np.int64), np.arange(n), np.arange(count)
-    here = np.full(count, (1 << n) - 1)
+    here = np.full(count, size - 1)
     for position in reversed(range(n)):
         before = here[:, None] & ~(1 << items)
-        values = best[before, problem[:, None]] + gains[before, items, problem[:, None]]
-        fits = (before != here[:, None]) & (values == best[here, problem][:, None])
+        values = best[problem[:, None], before] + gains[problem[:, None], before, items]
+        fits = (before != here[:, None]) & (values == best[problem, here][:, None])
         orders[:, position] = fits.argmax(axis=1)
         here = before[problem, orders[:, position]]
     return orders

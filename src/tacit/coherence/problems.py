@@ -63,10 +63,10 @@ class Bucket:
         keys = (relation * len(names) + items[:, first]) * len(names) + items[:, second]
         each, where = distinct(keys)
         pairs, obj = np.divmod(each, len(names))
-        statements = np.stack([*np.divmod(pairs, len(names)), obj], axis=1)
+        columns = (*np.divmod(pairs, len(names)), obj)
         numbers = [
             _tie_number(self.rules.relations[r].name, names[i], names[j])
-            for r, i, j in statements.tolist()
+            for r, i, j in zip(*(column.tolist() for column in columns), strict=True)
         ]
         return np.array(numbers, dtype=np.int64)[where]
 
@@ -131,10 +131,10 @@ def _variables(coded: Coded, weights: Integers, families: Families) -> _Variable
     symmetric = np.array([relation.symmetric for relation in families.relations])
     against = symmetric[coded.relation] & (first > second)
     first, second = np.where(against, second, first), np.where(against, first, second)
-    widths = (len(families.rules), len(families.relations), len(coded.items), len(coded.items))
-    keys = coded.group
-    for number, width in zip((family, position, first, second), widths, strict=True):
-        keys = keys * width + number
+    # Numbered anew, so that the keys stay small.
+    kinds = (coded.group * len(families.rules) + family) * len(families.relations) + position
+    pairs = distinct(first * len(coded.items) + second)[1]
+    keys = distinct(kinds)[1] * (int(pairs.max(initial=0)) + 1) + pairs
     _, of_first, of_row = np.unique(keys, return_index=True, return_inverse=True)
     weight = np.zeros(len(of_first), dtype=np.int64)
     np.add.at(weight, of_row, weights)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from tacit.coherence.problems import Bucket
 
 _PAIR = 2
+# Orders of more items are solved one at a time, because each takes longer than the calls.
+_MOST_TOGETHER = 11
 _MOST_CELLS = 4_000_000
 # Problems that take less time, in seconds, are not worth a process.
 _PATIENCE = 2.0
@@ -50,12 +52,13 @@ def solve(
         rules, n = bucket.rules, bucket.items.shape[1]
         answer = _blank(bucket)
         answers.append(answer)
-        # Orders of three or more items have a separate tie rule (`best_order`).
+        # Orders of three or more items have a separate tie rule (`best_orders`).
         total: Booleans = np.asarray((bucket.weights >= 0).all(axis=1) & rules.order)
         solved = _solve_listed(bucket, ~total | (n <= _PAIR), answer)
-        ordered = np.flatnonzero(total & ~solved) if n <= MOST_ITEMS else np.zeros(0, np.int64)
-        if ordered.size:
-            _solve_orders(bucket, ordered, answer)
+        ordered = np.flatnonzero(total & ~solved)
+        if ordered.size and n <= _MOST_TOGETHER:
+            found = _ordered(rules, n, bucket.weights[ordered], bucket.ties(ordered))
+            answer.true[ordered], answer.free[ordered], answer.bound[ordered] = found
             solved[ordered] = True
         rest = np.flatnonzero(~solved)
         for problem, ties in zip(rest.tolist(), bucket.ties(rest), strict=True):
@@ -108,12 +111,30 @@ def _solve_apart(programs: Sequence[Program], deadline: float) -> list[Solution]
 
 
 def solve_one(program: Program, deadline: float = math.inf) -> Solution:
-    """Solve one problem as an integer program."""
+    """Solve one problem by dynamic programming or as an integer program."""
+    rules, n, weights = program.rules, program.n, program.weights
+    if program.total and n <= MOST_ITEMS:
+        true, free, bound = _ordered(rules, n, weights[None], program.ties[None])
+        return Solution(true[0], free[0], float(bound[0]), optimal=True)
     solution = solve_program(program, deadline)
     if not program.total:
         return solution
-    kept = solution.true & (program.weights > 0)
-    return replace(solution, true=_implied(kept[None], program.rules, program.n)[0])
+    return replace(solution, true=_implied((solution.true & (weights > 0))[None], rules, n)[0])
+
+
+def _ordered(
+    rules: Rules, n: int, weights: Integers, ties: Integers
+) -> tuple[Booleans, Booleans, Integers]:
+    """Order all items of each problem; return true and free statements, and the total weights.
+
+    A statement is true only if it has a positive weight or is implied by others.
+    """
+    index = clauses_of(rules, n).index[0]
+    pairs = index >= 0
+    orders, free = best_orders(*(np.where(pairs, each[:, index], 0) for each in (weights, ties)))
+    rank = np.argsort(orders, axis=1)
+    forward = (rank[:, :, None] < rank[:, None, :])[:, pairs]
+    return _implied(forward & (weights > 0), rules, n), free[:, pairs], (weights * forward).sum(1)
 
 
 def _implied(true: Booleans, rules: Rules, n: int) -> Booleans:
@@ -150,20 +171,3 @@ def _solve_listed(bucket: Bucket, suitable: Booleans, answer: Answers) -> Boolea
         answer.true[some], answer.free[some] = true, free
         answer.bound[some] = (weights * true).sum(axis=1)
     return suitable
-
-
-def _solve_orders(bucket: Bucket, problems: Integers, answer: Answers) -> None:
-    """Order all items of some problems by dynamic programming.
-
-    A statement is true only if it has a positive weight or is implied by others.
-    """
-    n = bucket.items.shape[1]
-    index = clauses_of(bucket.rules, n).index[0]
-    weights, ties = bucket.weights[problems], bucket.ties(problems)
-    tables = (np.where(index >= 0, each[:, index], 0) for each in (weights, ties))
-    orders, free = best_orders(*tables)
-    rank = np.argsort(orders, axis=1)
-    forward = (rank[:, :, None] < rank[:, None, :])[:, index >= 0]
-    answer.true[problems] = _implied(forward & (weights > 0), bucket.rules, n)
-    answer.free[problems] = free[:, index >= 0]
-    answer.bound[problems] = (weights * forward).sum(axis=1)

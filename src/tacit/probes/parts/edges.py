@@ -27,7 +27,7 @@ _SEVERITY = {
     "implies": 1,
     "transitive": 2,
 }
-_WORDED = 100  # number of a thing's violations among which equal ones are sought
+_WORDED = 50  # number of a drawing's violations that are put into words
 _TOLD = 6  # maximum number of violations that an edge tells; the others are counted
 
 
@@ -92,7 +92,7 @@ def worst_violations(findings: Findings, ontology: Ontology, most: int = 5) -> p
             sure=pl.min_horizontal(sure),
         )
         .sort("fault", "sure", descending=[False, True], maintain_order=True)
-        .filter(pl.int_range(pl.len()).over("thing") < _WORDED)
+        .filter(pl.int_range(pl.len()).over(DRAWING) < _WORDED)
         .with_columns(violation=_in_words(probabilities=True))
         .unique(["thing", "violation"], maintain_order=True)
         .sort(pl.int_range(pl.len()).over("thing"), maintain_order=True)
