@@ -47,25 +47,6 @@ def test_the_ways_back_from_the_scales() -> None:
     assert auroc_of(of_area.value) == pytest.approx(auroc(right, score), abs=1e-12)
 
 
-def test_the_interval_and_p_value_are_those_of_the_formula() -> None:
-    """A standard error is at least that of the line that NumPy fits to the permutations."""
-    raised = 0
-    for seed in range(6):
-        right, score, _, cluster = drawn(60, seed)
-        rows = Rows.of(right, score, cluster)
-        (made,) = rows.permuted(QUICK, rows.log_lifts)
-        line = np.polynomial.Polynomial.fit(made.values, made.errors, 1)
-        error = max(made.error, float(line(made.value)))
-        raised += error > made.error
-        ratios = sorted(made.values / np.maximum(made.errors, line(made.values)))
-        found = made.interval(0.0, lift_of, 0.95)
-        expected = [lift_of(made.value - ratios[at] * error) for at in (-5, 4)]
-        assert ends(found) == pytest.approx(expected, abs=1e-9)
-        beyond = sum(ratio >= made.value / error for ratio in ratios)
-        assert made.p_value == pytest.approx((1 + beyond) / 201)
-    assert 0 < raised < 6
-
-
 @pytest.mark.parametrize("which", [0, 1])
 def test_a_row_twice_in_its_cluster_is_no_more_than_once(which: int) -> None:
     """The error stays; of rows that stand for themselves it shrinks by the root of two."""

@@ -70,37 +70,13 @@ class Permuted:
     values: Floats
     errors: Floats
 
-    @cached_property
-    def _line(self) -> tuple[float, float] | None:
-        """The intercept and the slope of the line fitted to the errors by value."""
-        finite = np.isfinite(self.values) & (self.errors > _EQUAL)
-        values, errors = self.values[finite], self.errors[finite]
-        spread = values - values.mean() if finite.any() else values
-        if not spread @ spread > _EQUAL:
-            return None
-        slope = float(spread @ errors / (spread @ spread))
-        return float(errors.mean()) - slope * float(values.mean()), slope
-
-    def _steady(self, values: Floats, errors: Floats) -> Floats:
-        """Replace errors that are smaller than expected of their values by the expected ones."""
-        if self._line is None:
-            return errors
-        intercept, slope = self._line
-        with np.errstate(invalid="ignore"):
-            return np.where(errors > _EQUAL, np.fmax(errors, intercept + slope * values), errors)
-
-    @cached_property
-    def standard_error(self) -> float:
-        """The standard error of the value, but at least that expected of such a value."""
-        return float(self._steady(np.array([self.value]), np.array([self.error]))[0])
-
     @property
     def ratio(self) -> float:
-        return float(over_error(np.array([self.value]), np.array([self.standard_error]))[0])
+        return float(over_error(np.array([self.value]), np.array([self.error]))[0])
 
     @cached_property
     def ratios(self) -> Floats:
-        return over_error(self.values, self._steady(self.values, self.errors))
+        return over_error(self.values, self.errors)
 
     @property
     def p_value(self) -> float:
@@ -115,9 +91,7 @@ class Permuted:
         if not np.isfinite([self.value, high, low]).all():
             return Estimate(figure, why=TOO_FEW)
         return Estimate(
-            figure,
-            back(self.value - high * self.standard_error),
-            back(self.value + low * self.standard_error),
+            figure, back(self.value - high * self.error), back(self.value + low * self.error)
         )
 
     def smallest(self, level: float = 0.05, power: float = 0.8) -> float | None:
@@ -127,9 +101,15 @@ class Permuted:
         pass the critical value c from the value x with x - z * (a + b * x) = c.
         """
         critical = critical_value(self.values, level)
-        if critical is None or not np.isfinite(critical) or self._line is None:
+        finite = np.isfinite(self.values) & (self.errors > _EQUAL)
+        values, errors = self.values[finite], self.errors[finite]
+        if critical is None or not np.isfinite(critical) or not finite.any():
             return None
-        (a, b), z = self._line, float(ndtri(power))
+        spread = values - values.mean()
+        if not spread @ spread > _EQUAL:
+            return None
+        b, z = spread @ errors / (spread @ spread), float(ndtri(power))
+        a = errors.mean() - b * values.mean()
         return float((critical + z * a) / (1 - z * b)) if z * b < 1 else None
 
 
