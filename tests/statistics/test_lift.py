@@ -47,6 +47,18 @@ def test_the_ways_back_from_the_scales() -> None:
     assert auroc_of(of_area.value) == pytest.approx(auroc(right, score), abs=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_the_interval_and_p_value_are_those_of_the_formula(seed: int) -> None:
+    right, score, _, cluster = drawn(60, seed)
+    rows = Rows.of(right, score, cluster)
+    (made,) = rows.permuted(QUICK, rows.log_lifts)
+    ratios = sorted(made.values / made.errors)
+    expected = [lift_of(made.value - ratios[at] * made.error) for at in (-5, 4)]
+    assert ends(made.interval(0.0, lift_of, 0.95)) == pytest.approx(expected, abs=1e-9)
+    beyond = sum(ratio >= made.value / made.error for ratio in ratios)
+    assert made.p_value == pytest.approx((1 + beyond) / 201)
+
+
 @pytest.mark.parametrize("which", [0, 1])
 def test_a_row_twice_in_its_cluster_is_no_more_than_once(which: int) -> None:
     """The error stays; of rows that stand for themselves it shrinks by the root of two."""
