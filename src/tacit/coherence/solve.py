@@ -57,8 +57,9 @@ def solve(
         solved = _solve_listed(bucket, ~total | (n <= _PAIR), answer)
         ordered = np.flatnonzero(total & ~solved)
         if ordered.size and n <= _MOST_TOGETHER:
-            found = _ordered(rules, n, bucket.weights[ordered], bucket.ties(ordered))
-            answer.true[ordered], answer.free[ordered], answer.bound[ordered] = found
+            columns = _ordered(rules, n, bucket.weights[ordered], bucket.ties(ordered))
+            for column, values in zip((answer.true, answer.free, answer.bound), columns, strict=True):
+                column[ordered] = values
             solved[ordered] = True
         rest = np.flatnonzero(~solved)
         for problem, ties in zip(rest.tolist(), bucket.ties(rest), strict=True):
