@@ -57,9 +57,9 @@ def solve(
         solved = _solve_listed(bucket, ~total | (n <= _PAIR), answer)
         ordered = np.flatnonzero(total & ~solved)
         if ordered.size and n <= _MOST_TOGETHER:
-            columns = _ordered(rules, n, bucket.weights[ordered], bucket.ties(ordered))
-            for column, values in zip((answer.true, answer.free, answer.bound), columns, strict=True):
-                column[ordered] = values
+            found = _ordered(rules, n, bucket.weights[ordered], bucket.ties(ordered))
+            for of, values in zip((answer.true, answer.free, answer.bound), found, strict=True):
+                of[ordered] = values
             solved[ordered] = True
         rest = np.flatnonzero(~solved)
         for problem, ties in zip(rest.tolist(), bucket.ties(rest), strict=True):
@@ -70,8 +70,8 @@ def solve(
     programs = [program for _, _, program in hard]
     solutions, slow = solve_in_turn(programs, deadline, _PATIENCE)
     if slow:
-        found = _solve_apart([programs[number] for number in slow], deadline)
-        for number, solution in zip(slow, found, strict=True):
+        apart = _solve_apart([programs[number] for number in slow], deadline)
+        for number, solution in zip(slow, apart, strict=True):
             solutions[number] = solution
     for (answer, problem, _), solution in zip(hard, solutions, strict=True):
         answer.true[problem] = solution.true
