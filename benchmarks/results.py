@@ -142,7 +142,7 @@ CONSISTENCY: dict[str, Shown] = {
 
 def _mrr(number: int) -> Shown:
     def shown(run: tacit.Run) -> str:
-        row = row_of(run, "retrieval_by_number", number)
+        row = row_of(run, "retrieval_by_number", n=number)  # of all categories first
         return f"{of(row, 'mrr', 'score')}; chance {row['chance_mrr']:.2g}"
 
     return shown
@@ -158,8 +158,8 @@ STA: dict[str, Shown] = {
         f"“{s.summary['top_prediction']['word']}”, "
         f"{percent(s.summary['top_prediction']['share'])} of {s.summary['top_prediction']['n']}"
     ),
-    "MRR given 1 property": _mrr(0),
-    "MRR given 10 properties": _mrr(-1),
+    "MRR given 1 property": _mrr(1),
+    "MRR given 10 properties": _mrr(10),
     "MRR of candidates by frequency": lambda s: f"{s.summary['frequency_mrr']:.2g}",
     "mAP of “is” properties": lambda s: (
         f"{of(row_of(s, 'elicitation_by_relation'), 'map', 'score')}; n = "
