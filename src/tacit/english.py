@@ -84,12 +84,9 @@ def before_preposition(noun: str) -> str:
     return _BEHIND.split(noun)[0].strip()
 
 
-_VOWELS = frozenset("aeiou")
-
-
 def begins_with_vowel(noun: str) -> bool:
     """Return whether the first letter of a noun is a, e, i, o or u."""
-    return noun[:1].lower() in _VOWELS
+    return noun[:1].lower() in {"a", "e", "i", "o", "u"}
 
 
 @cache

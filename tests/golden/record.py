@@ -1,7 +1,7 @@
 """Digests of what representative runs of all probes find: ``python -m tests.golden.record``.
 
-It writes ``digests.json`` anew, which is right only after a deliberate change of a finding, a name
-or an input that the changelog names.
+It overwrites ``digests.json``. Run it only after a deliberate change of a finding, a name or an
+input that is in the changelog.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ def _variables(coded: Coded, weights: Integers, families: Families) -> _Variable
     symmetric = np.array([relation.symmetric for relation in families.relations])
     against = symmetric[coded.relation] & (first > second)
     first, second = np.where(against, second, first), np.where(against, first, second)
-    # Numbered anew, so that the keys stay small.
+    # Renumbered first, because products of all five could overflow.
     kinds = (coded.group * len(families.rules) + family) * len(families.relations) + position
     pairs = distinct(first * len(coded.items) + second)[1]
     keys = distinct(kinds)[1] * (int(pairs.max(initial=0)) + 1) + pairs

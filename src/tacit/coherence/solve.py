@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tacit.coherence.problems import Bucket
 
 _PAIR = 2
-# Orders of more items are solved one at a time, because each takes longer than the calls.
+# Larger orders take their turn among the other problems, by size.
 _MOST_TOGETHER = 11
 _MOST_CELLS = 4_000_000
 # Problems that take less time, in seconds, are not worth a process.
