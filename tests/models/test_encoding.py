@@ -16,8 +16,8 @@ from tacit.engine.store import Store
 from tacit.errors import PromptError
 from tacit.models.huggingface.alignment import Filled, Tokens, bare, locate
 from tacit.models.huggingface.causal import CausalModel
-from tacit.models.huggingface.encoding import Inputs, cut_of, halves
-from tacit.models.huggingface.tokenization import splits
+from tacit.models.huggingface.encoding import Inputs, divided
+from tacit.models.huggingface.tokenization import WORD_STARTS, splits
 from tacit.requests import Prompt
 from tests.models import tiny
 from tests.models.conftest import Loaded
@@ -62,10 +62,10 @@ def locate_split(
     tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]
 ) -> list[Tokens | None]:
     """What ``locate`` finds, from both parts of each string."""
-    found = halves(tokenizer, [[one] for one in filled], split=True)
+    heads, tails, tail = divided(tokenizer, [[one] for one in filled], split=True)
     return [
-        _joined(tuple(found.heads[head]), located) if (located := found.tails[tail]) else None
-        for head, tail in zip(found.head, found.tail, strict=True)
+        _joined(tuple(heads[at].tolist()), located) if (located := tails[number]) else None
+        for at, number in enumerate(tail)
     ]
 
 
@@ -114,16 +114,16 @@ def test_parts_are_tokenized_as_the_whole(
     assert locate_split(tokenizer, filled) == whole
 
 
-@given(TEXTS, ANSWERS)
-def test_cuts_are_made_before_a_word_of_the_text(text: str, answer: str) -> None:
-    """At a space of the text, behind a letter, digit or mark and before a letter, or not at all."""
-    cut = cut_of(Filled(f"{text} {answer}", len(text) + 1, len(text) + 1 + len(answer), len(text)))
-    assert 0 <= cut < max(len(text), 1)
-    if cut:
-        assert text[cut] == " "
-        assert text[cut - 1].isascii()
-        assert not text[cut - 1].isspace()
-        assert text[cut + 1].isalpha()
+@given(TEXTS)
+def test_words_begin_at_a_space_before_a_letter(text: str) -> None:
+    """It comes behind a letter, digit or mark; the words together are the text."""
+    first, *words = WORD_STARTS.split(text)
+    assert "".join([first, *words]) == text
+    for before, word in pairwise([first, *words]):
+        assert word[0] == " "
+        assert word[1].isalpha()
+        assert before[-1].isascii()
+        assert not before[-1].isspace()
 
 
 def changed(kind: str) -> PreTrainedTokenizerBase:

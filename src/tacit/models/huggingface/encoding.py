@@ -18,7 +18,7 @@ from tacit.models.huggingface.alignment import (
     locate,
 )
 from tacit.models.huggingface.packing import Ints, Reads, Rows, ragged, starts_of
-from tacit.models.huggingface.tokenization import BEFORE, LETTERS, splits
+from tacit.models.huggingface.tokenization import WORD_STARTS, splits
 from tacit.requests import Prompt
 
 if TYPE_CHECKING:
@@ -101,12 +101,11 @@ class Encoder:
     def encode(self, prompts: Sequence[Prompt]) -> Inputs:
         """Encode prompts; the input of an answer that has no token ends where the answer begins."""
         filled = [self._fill(prompt) for prompt in prompts]
-        found = halves(self._tokenizer, filled, split=self._splits)
         counts = np.array(list(map(len, filled)), np.int64)
-        head = np.repeat(np.array(found.head, np.int64), counts)
-        tail = np.array(found.tail, np.int64)
-        located = [one or _DROPPED for one in found.tails]
-        heads = Rows.of(found.heads).take(head)
+        heads, found, which = divided(self._tokenizer, filled, split=self._splits)
+        heads = heads.take(np.repeat(np.arange(len(filled)), counts))
+        tail = np.array(which, np.int64)
+        located = [one or _DROPPED for one in found]
         tails = Rows.of([one.ids[: one.end] for one in located]).take(tail)
         begin = heads.lengths + np.array([one.begin for one in located], np.int64)[tail]
         spanned = np.array([one.spanned for one in located], bool)[tail]
@@ -156,29 +155,27 @@ def fill(prompt: Prompt) -> list[Filled]:
     return [Filled(before + a, begin, begin + len(a), text_end) for a in prompt.answers]
 
 
-@dataclass(frozen=True)
-class Halves:
-    """Strings split into two parts each; each distinct part is tokenized only once."""
-
-    heads: Sequence[Sequence[int]]
-    tails: Sequence[Tokens | None]
-    head: Sequence[int]
-    tail: Sequence[int]
-
-
-def halves(
+def divided(
     tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]], *, split: bool
-) -> Halves:
-    """Split each string at a space, and tokenize its parts; without ``split``, heads are empty."""
-    heads: dict[str, int] = {}
+) -> tuple[Rows, list[Tokens | None], list[int]]:
+    """Tokenize strings in two parts, a head of whole words and a tail; each word and tail once.
+
+    Returns:
+        The head that the strings of each prompt share, without ``split`` an empty one; the distinct
+        tails; and the index of each string's tail.
+    """
+    words: dict[str, int] = {}
     tails: dict[Filled, int] = {}
     known: dict[tuple[object, ...], list[int]] = {}
-    head, tail = [], list[int]()
+    head, counts, tail = list[int](), list[int](), list[int]()
     for answers in filled:
-        first = answers[0]
-        cut = cut_of(first) if split else 0
-        head.append(heads.setdefault(first.string[:cut], len(heads)))
-        key = (first.begin - cut, first.text_end - cut, *[one.string[cut:] for one in answers])
+        string, begin, _, text_end = answers[0]
+        own = WORD_STARTS.split(string[:text_end]) if split else [string[:text_end]]
+        cut = text_end - len(own.pop())
+        counts.append(len(own))
+        for word in own:
+            head.append(words.setdefault(word, len(words)))
+        key = (begin - cut, text_end - cut, *[one.string[cut:] for one in answers])
         numbers = known.get(key)
         if numbers is None:
             numbers = known[key] = []
@@ -186,20 +183,13 @@ def halves(
                 behind = Filled(string[cut:], begin - cut, end - cut, text_end - cut)
                 numbers.append(tails.setdefault(behind, len(tails)))
         tail += numbers
-    check_texts(tokenizer, heads)
+    if split:
+        check_texts(tokenizer, (one.string[: one.text_end] for one, *_ in filled))
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
     backend.encode_special_tokens = tokenizer.split_special_tokens
-    encoded = backend.encode_batch_fast(list(heads) if split else [], add_special_tokens=False)
-    ids = [one.ids for one in encoded] if split else [()]
-    return Halves(ids, locate(tokenizer, list(tails)), head, tail)
-
-
-def cut_of(filled: Filled) -> int:
-    """Return the index of the last space where the string can be split; 0 if there is none."""
-    string = filled.string
-    at = string.rfind(" ", 1, max(filled.text_end - 1, 0))
-    while at > 0 and not (string[at - 1] in BEFORE and string[at + 1] in LETTERS):
-        at = string.rfind(" ", 1, at)
-    return max(at, 0)
+    encoded = backend.encode_batch_fast(list(words), add_special_tokens=False)
+    every = Rows.of([one.ids for one in encoded]).take(np.array(head, np.int64))
+    heads = Rows(every.ids, every.starts[starts_of(np.array(counts, np.int64))], every.reads)
+    return heads, locate(tokenizer, list(tails)), tail

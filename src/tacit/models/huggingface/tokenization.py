@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +22,9 @@ _WORDS = {
     _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}" + _REST,
 }
 
-LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-BEFORE = LETTERS | frozenset("0123456789.,:?!")
-"""The characters before and after a space at which a string can be split."""
+_LETTERS, _BEFORE = "a-zA-Z", "a-zA-Z0-9.,:?!"
+WORD_STARTS = re.compile(f"(?<=[{_BEFORE}])(?= [{_LETTERS}])")
+"""Where a string can be split: before a space between these characters."""
 
 
 def splits(tokenizer: PreTrainedTokenizerBase) -> bool:
@@ -81,4 +82,5 @@ def _may_reach(added: str) -> bool:
     bare = added.strip()
     if not bare:
         return len(added) == 1
-    return any(map(str.isspace, bare)) or bare[0] in LETTERS or bare[-1] in BEFORE
+    ends = re.match(f"[{_LETTERS}]", bare) or re.search(rf"[{_BEFORE}]\Z", bare)
+    return any(map(str.isspace, bare)) or ends is not None
