@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
+from scipy.stats import norm, t
 from sklearn.metrics import average_precision_score
 
 from tacit.statistics.estimate import Estimate
@@ -47,16 +49,24 @@ def test_the_ways_back_from_the_scales() -> None:
     assert auroc_of(of_area.value) == pytest.approx(auroc(right, score), abs=1e-12)
 
 
+@pytest.mark.parametrize("barely", [False, True])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_interval_and_p_value_are_those_of_the_formula(seed: int) -> None:
+def test_the_interval_and_p_value_are_those_of_the_formula(seed: int, barely: bool) -> None:  # noqa: FBT001
     right, score, _, cluster = drawn(60, seed)
     rows = Rows.of(right, score, cluster)
     (made,) = rows.permuted(QUICK, rows.log_lifts)
     ratios = sorted(made.values / made.errors)
-    expected = [lift_of(made.value - ratios[at] * made.error) for at in (-5, 4)]
+    if barely:  # so little above 0 that only the permutation test excludes it
+        made = replace(made, value=1.01 * ratios[-5] * made.error)
+    tested = [made.value - ratios[at] * made.error for at in (-5, 4)]
+    wider = t.ppf(0.975, rows.clusters - 1) / norm.ppf(0.975)
+    widened = [made.value - wider * ratios[at] * made.error for at in (-5, 4)]
+    assert (tested[0] > 0 > widened[0]) == barely
+    expected = [lift_of(end) for end in (0 if barely else widened[0], widened[1])]
     assert ends(made.interval(0.0, lift_of, 0.95)) == pytest.approx(expected, abs=1e-9)
     beyond = sum(ratio >= made.value / made.error for ratio in ratios)
     assert made.p_value == pytest.approx((1 + beyond) / 201)
+    assert not barely or (made.interval(0.0, lift_of, 0.95).low or 0) > 0
 
 
 @pytest.mark.parametrize("which", [0, 1])

@@ -268,7 +268,7 @@ class Rows:
         for each, batch in zip(statistics, zip(*batches, strict=True), strict=True):
             (value,), (error,) = each(self.labels[None])
             values, errors = (np.concatenate(parts) for parts in zip(*batch, strict=True))
-            found.append(Permuted(float(value), float(error), values, errors))
+            found.append(Permuted(float(value), float(error), values, errors, self.clusters))
         return found
 
     def dealt(self, how: Permutations) -> Iterator[Labels]:

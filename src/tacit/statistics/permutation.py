@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from tacit.statistics.estimate import Estimate
 
@@ -69,6 +69,7 @@ class Permuted:
     error: float
     values: Floats
     errors: Floats
+    clusters: int
 
     @property
     def ratio(self) -> float:
@@ -83,16 +84,23 @@ class Permuted:
         return p_value(self.ratio, self.ratios)
 
     def interval(self, figure: float, back: Callable[[float], float], level: float) -> Estimate:
-        """Return a figure with the interval of the values that the test does not reject."""
+        """Return a figure with the interval of the values that the test does not reject.
+
+        The test of 0 is the permutation test. Tests of other values allow for few clusters, as
+        Student's t does, because their errors vary more than those of permutations.
+        """
         tail = (1 - level) / 2
         high, low = critical_value(self.ratios, tail), critical_value(-self.ratios, tail)
         if high is None or low is None or not self.error > _EQUAL:
             return Estimate(figure, why=TOO_FEW)
         if not np.isfinite([self.value, high, low]).all():
             return Estimate(figure, why=TOO_FEW)
-        return Estimate(
-            figure, back(self.value - high * self.error), back(self.value + low * self.error)
+        wider = float(stdtrit(self.clusters - 1, 1 - tail) / ndtri(1 - tail))
+        below, above = (
+            _widened(sign * self.value - end * self.error, (wider - 1) * abs(end) * self.error)
+            for sign, end in ((1, high), (-1, low))
         )
+        return Estimate(figure, back(below), back(-above))
 
     def smallest(self, level: float = 0.05, power: float = 0.8) -> float | None:
         """Return the smallest value that the test is likely to detect.
@@ -111,6 +119,11 @@ class Permuted:
         b, z = spread @ errors / (spread @ spread), float(ndtri(power))
         a = errors.mean() - b * values.mean()
         return float((critical + z * a) / (1 - z * b)) if z * b < 1 else None
+
+
+def _widened(end: float, by: float) -> float:
+    """Lower an interval's lower end, but not from above 0 to 0 or below."""
+    return end - by if end <= 0 else max(end - by, min(end, _EQUAL))
 
 
 def over_error(values: Floats, errors: Floats) -> Floats:
