@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -254,6 +254,16 @@ def load_weights(
             message += f"; if they are a pickle: {HOW_TO_PICKLE}"
         how = f" (quantised: {quantised(config)})" if quantised(config) else ""
         raise ModelError(f"{name}: its weights{how} cannot be loaded: {message}") from error
+    _check_keys(name, kind, info)
+    if source.gguf:
+        as_plain(model)
+    if options.adapter is not None:
+        return with_adapter(name, model, options.adapter)
+    return cast("PreTrainedModel", model.eval())
+
+
+def _check_keys(name: str, kind: str, info: Mapping[str, Any]) -> None:
+    """Raise if a model's weights are not those that its config describes."""
     if info["mismatched_keys"]:
         raise ModelError(
             f"{name}: "
@@ -267,8 +277,3 @@ def load_weights(
             f"{name}: its weights lack {several(len(missing), 'tensor')} of a {kind} model "
             f"({', '.join(missing[:3])}, …): they belong to a model of another kind"
         )
-    if source.gguf:
-        as_plain(model)
-    if options.adapter is not None:
-        return with_adapter(name, model, options.adapter)
-    return cast("PreTrainedModel", model.eval())
