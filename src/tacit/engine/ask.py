@@ -19,6 +19,7 @@ from tacit.engine.blocks import cut, digest_of, in_parts, record, recorded, too_
 from tacit.engine.local import SECONDS, Executor, LocalExecutor
 from tacit.engine.rechecks import Rechecking
 from tacit.engine.store import Store
+from tacit.english import several
 from tacit.errors import (
     ModelError,
     PromptError,
@@ -41,13 +42,15 @@ from tacit.requests import (
     Key,
     Kind,
     Prompt,
+    RankingPrompt,
     Request,
     Samples,
     SamplingPrompt,
 )
 from tacit.requests.answer_parsing import votes_of
 from tacit.requests.kind import Block, Part
-from tacit.requests.white_space import doubled
+from tacit.requests.scoring import both_readings
+from tacit.requests.vocabulary import spaced
 
 log = logging.getLogger(__name__)
 
@@ -110,6 +113,9 @@ class Plan:
 BLOCK_TOKENS = 16384
 _LEAST_TOKENS, _MOST_ON_CPU, _WORK = 256, 2048, 2**38
 """Limits of a block in tokens on a CPU, and the number of weights times tokens in about 5 s."""
+
+_SHOWN = 40
+"""The number of characters of a prompt that a message about its white space shows."""
 
 
 @dataclass(frozen=True)
@@ -219,7 +225,8 @@ class Engine:
                 is too long or doubles white space.
         """
         asked = self._supported(requests)
-        self._check_white_space(asked)
+        if problem := doubled(asked):
+            self._report_doubled(problem)
         by_class: dict[type, list[Any]] = {}
         for one in asked:
             by_class.setdefault(type(one), []).append(one)
@@ -266,15 +273,14 @@ class Engine:
         lacking = " and ".join(sorted(KINDS[one].unsupported for one in unsupported))
         raise ModelError(f"{model.name} {lacking}")
 
-    def _check_white_space(self, requests: Sequence[Request]) -> None:
+    def _report_doubled(self, problem: str) -> None:
         about = self.model.description
         # These put no separator between a text and its answer.
         if IN_CHAT in str(about.get("elicitation")) or about.get("kind") == "seq2seq":
             return
-        if problem := doubled(requests):
-            if self.strict:
-                raise PromptError(problem)
-            log.warning("%s: %s", self.model.name, problem)
+        if self.strict:
+            raise PromptError(problem)
+        log.warning("%s: %s", self.model.name, problem)
 
     def _planned(
         self,
@@ -370,3 +376,25 @@ class _Planned:
     distinct: int
     stored: int
     skipped: Mapping[Any, str] = field(default_factory=dict)
+
+
+def doubled(requests: Sequence[Request]) -> str | None:
+    """Return how many prompts double white space, with an example of both readings, or None."""
+    found = []
+    for one in requests:
+        if isinstance(one, Prompt):
+            both = both_readings(one, one.answers)
+        elif isinstance(one, RankingPrompt):
+            both = both_readings(one.asking(one.vocabulary.words[:1]), spaced(one.vocabulary))
+        else:
+            continue
+        if both:
+            found.append(both)
+    if not found:
+        return None
+    scored, written = (repr(text[-_SHOWN:]) for text in found[0])
+    return (
+        f"{several(len(found), 'prompt doubles', 'prompts double')} the white space around an "
+        f"answer, which is scored as in {scored}. If {written} is meant, remove white space from "
+        'the text or the answer, or give the separator "" (tacit score --separator "")'
+    )

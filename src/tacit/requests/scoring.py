@@ -118,6 +118,34 @@ class Prompt:
         return match and (self.text[: match.start()], self.text[match.end() :])
 
 
+_DOUBLED = re.compile(r"\s[^\S\r\n]|[\r\n]{2}")
+"""White space that repeats where two texts are joined; a blank before a line break is fine."""
+
+
+def both_readings(prompt: Prompt, answers: Iterable[str]) -> tuple[str, str] | None:
+    """Return a prompt that doubles white space before or after an answer, and as it may be meant.
+
+    A prompt whose separator is empty is meant as it is written.
+    """
+    text, separator, around = prompt.text, prompt.separator, prompt.around
+    if not separator:
+        return None
+    if not around and _DOUBLED.match(text[-1:] + separator[:1]):
+        first = prompt.answers[0]
+        return text + separator + first, text + separator.lstrip() + first
+    before, after = around or (text + separator, "")
+    for answer in answers:
+        bare = answer.strip()
+        if bare == answer or not (
+            _DOUBLED.match(before[-1:] + answer[:1]) or _DOUBLED.match(answer[-1:] + after[:1])
+        ):
+            continue
+        if around:
+            return before + answer + after, before + bare + after
+        return before + answer, (before.rstrip() if separator.strip() else text) + answer
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerScore:
     """A model's score of one candidate answer.
