@@ -138,7 +138,7 @@ class LocalExecutor:
         """Stream the model's answers to all requests in ``blocks``, and store the answers."""
         kind = KINDS[blocks[0].of]
         requests = [request for block in blocks for request in block.requests]
-        left = {kind.key(one): len(kind.keys(one)) for one in requests}
+        left = {kind.key(one): len(kind.parts_of(one)) for one in requests}
         tokens, parts, done = sum(block.tokens for block in blocks), sum(left.values()), 0
         with closing(model.stream(requests, PERIOD)) as pairs:
             for some in pairs:
@@ -146,7 +146,7 @@ class LocalExecutor:
                 self.keep(answered, [answer for _, answer in some])
                 before, ended = done, 0
                 for one in answered:
-                    new = len(kind.keys(one))
+                    new = len(kind.parts_of(one))
                     done += new
                     left[kind.key(one)] -= new
                     ended += not left[kind.key(one)]

@@ -126,7 +126,7 @@ class Store:
                 PurePosixPath(moved[0]).parent,
             )
 
-    def read(self, fingerprint: str, of: type = Prompt) -> pl.DataFrame:
+    def read(self, fingerprint: str, of: type = Prompt, *, final: bool = False) -> pl.DataFrame:
         """Read the rows that contain a model's answers, without rows that other rows supersede.
 
         If a segment is damaged, it is moved to the folder for damaged files and a warning is
@@ -135,6 +135,7 @@ class Store:
         Args:
             fingerprint: The model's fingerprint.
             of: The class of the requests whose answers are read.
+            final: Whether to leave out scores that are missing for now, and are requested again.
 
         Raises:
             StoreError: If the store cannot be read, or a damaged segment cannot be moved.
@@ -142,7 +143,7 @@ class Store:
         kind = KINDS[of]
         folder = self._folder(kind.folder, fingerprint)
         rows = self._rows(folder, self._names(folder), fingerprint, kind.schema())
-        return kind.settled(rows)
+        return kind.settled(rows, final=final)
 
     def note(self, fingerprint: str, key: str) -> Any:  # noqa: ANN401 - any JSON value
         """Return the value that ``add_note`` stored; None if there is no intact one."""
