@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from tacit.engine.ask import Engine
+from tacit.engine.ask import Engine, doubled
 from tacit.engine.store import Store
 from tacit.errors import PromptError
 from tacit.models.base import FIRST, IN_CHAT
 from tacit.models.fake import FakeModel
 from tacit.requests import Prompt, RankingPrompt, Request, SamplingPrompt, Vocabulary
-from tacit.requests.white_space import doubled
 
 WORDS, SPACED = Vocabulary(["Rome", "Paris"]), Vocabulary(["Rome", " Paris"])
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import gc
 import logging
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -19,21 +20,9 @@ from tacit.engine.blocks import cut, digest_of, in_parts, record, recorded, too_
 from tacit.engine.local import SECONDS, Executor, LocalExecutor
 from tacit.engine.rechecks import Rechecking
 from tacit.engine.store import Store
-from tacit.errors import (
-    ModelError,
-    PromptError,
-    StoreError,
-    TooLongError,
-    WorkError,
-)
-from tacit.models.base import (
-    IN_CHAT,
-    CutsBlocks,
-    LanguageModel,
-    Rechecks,
-    SamplesReplies,
-    Streams,
-)
+from tacit.english import several
+from tacit.errors import ModelError, PromptError, StoreError, TooLongError, WorkError
+from tacit.models.base import IN_CHAT, CutsBlocks, LanguageModel, Rechecks, SamplesReplies, Streams
 from tacit.requests import (
     KINDS,
     TOO_LONG,
@@ -41,13 +30,15 @@ from tacit.requests import (
     Key,
     Kind,
     Prompt,
+    RankingPrompt,
     Request,
     Samples,
     SamplingPrompt,
 )
 from tacit.requests.answer_parsing import votes_of
-from tacit.requests.kind import Block, Part
-from tacit.requests.white_space import doubled
+from tacit.requests.kind import Block, Part, Values
+from tacit.requests.scoring import both_readings
+from tacit.requests.vocabulary import spaced
 
 log = logging.getLogger(__name__)
 
@@ -64,19 +55,6 @@ def paused() -> Iterator[None]:
             gc.enable()
 
 
-@contextmanager
-def frozen() -> Iterator[None]:
-    """Exclude from garbage collection all objects that exist when a ``with`` block begins."""
-    if gc.get_freeze_count():
-        yield
-        return
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
-
-
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A list of requests, and the blocks in which the uncached requests are computed."""
@@ -89,7 +67,7 @@ class Plan:
     stored: int
     skipped: Mapping[Request, str] = field(default_factory=dict)
     whole: bool = True
-    cached: Mapping[type, Mapping[Key, Any]] = field(default_factory=dict, repr=False)
+    cached: Mapping[type, Values] = field(default_factory=dict, repr=False)
 
     @property
     def prompts(self) -> int:
@@ -110,6 +88,9 @@ class Plan:
 BLOCK_TOKENS = 16384
 _LEAST_TOKENS, _MOST_ON_CPU, _WORK = 256, 2048, 2**38
 """Limits of a block in tokens on a CPU, and the number of weights times tokens in about 5 s."""
+
+_SHOWN = 40
+"""The number of characters of a prompt that a message about its white space shows."""
 
 
 @dataclass(frozen=True)
@@ -153,11 +134,7 @@ class Engine:
     @property
     def description(self) -> dict[str, Any]:
         """Information about the engine for a run's manifest, such as the engine's kind."""
-        return dict(self._executor.description)
-
-    @property
-    def _executor(self) -> Executor:
-        return self.executor or LocalExecutor(self.model, self.store, self.seconds)
+        return dict((self.executor or LocalExecutor(self.model, self.store)).description)
 
     def ask(
         self,
@@ -218,25 +195,27 @@ class Engine:
             PromptError: If the model cannot answer a request, or if ``strict`` is set and a request
                 is too long or doubles white space.
         """
-        asked = self._supported(requests)
-        self._check_white_space(asked)
-        by_class: dict[type, list[Any]] = {}
+        unsupported = set(map(type, requests)) - self.model.supports
+        asked = self._converted(requests, unsupported) if unsupported else requests
+        if problem := doubled(asked):
+            self._report_doubled(problem)
+        by_class: dict[type, list[Any]] = defaultdict(list)
         for one in asked:
-            by_class.setdefault(type(one), []).append(one)
+            by_class[type(one)].append(one)
         merged = {of: KINDS[of].merge(some) for of, some in by_class.items()}
         every = list(chain.from_iterable(merged.values()))
         whole = self.executor is not None or not isinstance(self.model, Streams)
         before: list[Block] = []
         if path and whole and path.is_file():
             before = recorded(path, digest_of(self.model.fingerprint, every), every)
-        blocks, skipped, cached = list[Block](), dict[Any, str](), dict[type, Mapping[Key, Any]]()
+        cached, blocks, skipped = dict[type, Values](), list[Block](), dict[Any, str]()
         distinct = stored = 0
         for of, some in by_class.items():
-            cached[of] = self._cached(of)
-            part = self._planned(KINDS[of], some, merged[of], before, cached[of])
-            blocks += part.blocks
-            skipped |= part.skipped
-            distinct, stored = distinct + part.distinct, stored + part.stored
+            cached[of] = self._cached(of, final=True)
+            own, long, n, known = self._planned(KINDS[of], some, merged[of], before, cached[of])
+            blocks += own
+            skipped |= long
+            distinct, stored = distinct + n, stored + known
         return Plan(
             self.model.fingerprint,
             asked,
@@ -249,12 +228,9 @@ class Engine:
             cached={} if blocks else cached,
         )
 
-    def _supported(self, requests: Sequence[Request]) -> Sequence[Request]:
-        """Return the requests; prompts become what a model that only replies or decides answers."""
+    def _converted(self, requests: Sequence[Request], unsupported: set[type]) -> Sequence[Request]:
+        """Convert prompts to requests that a model answers which only replies or decides."""
         model = self.model
-        unsupported = set(map(type, requests)) - model.supports
-        if not unsupported:
-            return requests
         if unsupported == {Prompt} and Decision in model.supports:
             return [Decision.of(one) if isinstance(one, Prompt) else one for one in requests]
         if unsupported == {Prompt} and isinstance(model, SamplesReplies):
@@ -266,15 +242,14 @@ class Engine:
         lacking = " and ".join(sorted(KINDS[one].unsupported for one in unsupported))
         raise ModelError(f"{model.name} {lacking}")
 
-    def _check_white_space(self, requests: Sequence[Request]) -> None:
+    def _report_doubled(self, problem: str) -> None:
         about = self.model.description
         # These put no separator between a text and its answer.
         if IN_CHAT in str(about.get("elicitation")) or about.get("kind") == "seq2seq":
             return
-        if problem := doubled(requests):
-            if self.strict:
-                raise PromptError(problem)
-            log.warning("%s: %s", self.model.name, problem)
+        if self.strict:
+            raise PromptError(problem)
+        log.warning("%s: %s", self.model.name, problem)
 
     def _planned(
         self,
@@ -282,33 +257,35 @@ class Engine:
         requests: Sequence[Any],
         merged: Sequence[Any],
         before: Sequence[Block],
-        values: Mapping[Key, Any],
-    ) -> _Planned:
-        """Divide requests of one kind into blocks; reuse unfinished blocks in ``before``."""
-        cached = kind.final(values)
-        todo = [
-            block
-            for block in before
-            if KINDS[block.of] is kind and any(kind.without(one, cached) for one in block.requests)
-        ]
-        taken = {key for block in todo for one in block.requests for key in kind.keys(one)}
-        lacking = [rest for one in merged if (rest := kind.without(one, cached))]
-        rests = [rest for one in lacking if (rest := kind.without(one, taken))]
+        cached: Values,
+    ) -> tuple[list[Block], dict[Any, str], int, int]:
+        """Divide requests of one kind into blocks; reuse unfinished blocks in ``before``.
+
+        Return the blocks, the skipped requests, and the numbers of the others and of the cached.
+        """
+        lacking = kind.lacking(merged, cached)
+        blocks: list[Block] = []
+        taken: dict[Key, set[Any]] = defaultdict(set)
+        for block in before:
+            if KINDS[block.of] is kind and kind.lacking(block.requests, cached):
+                blocks.append(block)
+                for one in block.requests:
+                    taken[kind.key(one)].update(kind.parts_of(one))
         try:
-            blocks = self._cut(rests)
+            blocks += self._cut(kind.lacking(lacking, taken))
         except TooLongError:
             if self.strict:
                 raise
             # Check each request alone, so that skipping it does not depend on the others.
-            alone = {one: rest for one in requests if (rest := kind.without(one, cached))}
+            alone = {one: rest for one in requests for rest in kind.lacking([one], cached)}
             found = too_long(self.model.cost, list(dict.fromkeys(alone.values())))
             if not found:
                 raise
             skipped = {one: found[rest] for one, rest in alone.items() if rest in found}
             kept = [one for one in requests if one not in skipped]
-            part = self._planned(kind, kept, kind.merge(kept), before, values)
-            return replace(part, skipped=skipped)
-        return _Planned([*todo, *blocks], len(merged), len(merged) - len(lacking))
+            own, _, n, known = self._planned(kind, kept, kind.merge(kept), before, cached)
+            return own, skipped, n, known
+        return blocks, {}, len(merged), len(merged) - len(lacking)
 
     def _cut(self, requests: Sequence[Any]) -> list[Block]:
         """Cut requests into blocks: by the model, which encodes them, or else by their cost."""
@@ -323,50 +300,70 @@ class Engine:
 
     def _execute(self, plan: Plan, progress: Callable[[Part], None] | None, *, again: bool) -> bool:
         """Store a plan's answers; return False if some were set aside that must be asked again."""
-        parts, rechecks = self._executor.execute(plan.blocks), None
+        executor = self.executor or LocalExecutor(self.model, self.store, self.seconds)
+        parts, rechecks = executor.execute(plan.blocks), None
         if isinstance(self.model, Rechecks):
             rechecks = Rechecking(self.model, self.store, plan.prompts, again=again)
             parts = rechecks.rechecked(parts)
-        with frozen(), closing(parts):
-            for part in parts:
-                if progress:
-                    progress(part)
+        gc.freeze()  # so that garbage collection does not go through the plan again and again
+        try:
+            with closing(parts):
+                for part in parts:
+                    if progress:
+                        progress(part)
+        finally:
+            gc.unfreeze()
         with suppress(WorkError):  # only a cache: files are hashed, and models checked, again
             self.store.hashes.save()
         return rechecks is None or rechecks.sound
 
-    def _cached(self, of: type) -> Mapping[Key, Any]:
-        """Return the cached answers of the model to requests of one class."""
-        return KINDS[of].cached(self.store.read(self.model.fingerprint, of))
+    def _cached(self, of: type, *, final: bool = False) -> Values:
+        """Return the stored answers of the model to requests of one class."""
+        return KINDS[of].cached(self.store.read(self.model.fingerprint, of, final=final))
 
     def stored(self, plan: Plan) -> int:
         """Return how many of a plan's requests have all their answers in the store by now."""
-        kinds = {of: KINDS[of] for of in set(map(type, plan.merged))}
-        cached = {of: kind.final(self._cached(of)) for of, kind in kinds.items()}
-        return sum(kinds[type(one)].without(one, cached[type(one)]) is None for one in plan.merged)
+        left = 0
+        for of in set(map(type, plan.merged)):
+            own = [one for one in plan.merged if type(one) is of]
+            left += len(KINDS[of].lacking(own, self._cached(of, final=True)))
+        return len(plan.merged) - left
 
     @paused()
     def _gather(self, requests: Sequence[Request], plan: Plan) -> list[Any]:
         """Read the answers to all requests from the store."""
-        cached = plan.cached or {of: self._cached(of) for of in set(map(type, plan.asked))}
-        answers = []
+        cached, answers = dict(plan.cached), []
         for one, asked in zip(requests, plan.asked, strict=True):
-            kind = KINDS[type(asked)]
+            of = type(asked)
+            if of not in cached:
+                cached[of] = self._cached(of)
             if plan.skipped and asked in plan.skipped:
-                answer = kind.missing(asked, TOO_LONG)
+                answer = KINDS[of].missing(asked, TOO_LONG)
             else:
-                answer = kind.answer(asked, cached[type(asked)])
+                answer = KINDS[of].answer(asked, cached[of])
             if isinstance(answer, Samples) and isinstance(one, Prompt):
                 answer = votes_of(answer.replies, one.answers)
             answers.append(answer)
         return answers
 
 
-@dataclass(frozen=True)
-class _Planned:
-    """The part of a ``Plan`` for the requests of one kind: blocks, counts and skipped requests."""
-
-    blocks: Sequence[Block]
-    distinct: int
-    stored: int
-    skipped: Mapping[Any, str] = field(default_factory=dict)
+def doubled(requests: Sequence[Request]) -> str | None:
+    """Return how many prompts double white space, with an example of both readings, or None."""
+    found = []
+    for one in requests:
+        if isinstance(one, Prompt):
+            both = both_readings(one, one.answers)
+        elif isinstance(one, RankingPrompt):
+            both = both_readings(one.asking(one.vocabulary.words[:1]), spaced(one.vocabulary))
+        else:
+            continue
+        if both:
+            found.append(both)
+    if not found:
+        return None
+    scored, written = (repr(text[-_SHOWN:]) for text in found[0])
+    return (
+        f"{several(len(found), 'prompt doubles', 'prompts double')} the white space around an "
+        f"answer, which is scored as in {scored}. If {written} is meant, remove white space from "
+        'the text or the answer, or give the separator "" (tacit score --separator "")'
+    )

@@ -112,11 +112,10 @@ def _with_parts(request: Any, parts: Sequence[int] | None) -> Any:  # noqa: ANN4
     if parts is None:
         return request
     kind = KINDS[type(request)]
-    keys = kind.keys(request)
-    found = kind.without(request, set(keys) - {keys[part] for part in parts})
-    if found is None:
+    whole = kind.parts_of(request)
+    if not parts:
         raise ValueError("a request has none of the recorded parts")
-    return found
+    return kind.with_parts(request, [whole[part] for part in parts])
 
 
 def record(path: Path, digest: str, merged: Sequence[Request], more: Sequence[Block]) -> None:
@@ -163,5 +162,5 @@ def _parts(request: Request, whole: Request) -> list[int] | None:
     if request == whole:
         return None
     kind = KINDS[type(request)]
-    indices = {key: index for index, key in enumerate(kind.keys(whole))}
-    return [indices[key] for key in kind.keys(request)]
+    indices = {part: index for index, part in enumerate(kind.parts_of(whole))}
+    return [indices[part] for part in kind.parts_of(request)]

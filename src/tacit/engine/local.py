@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
@@ -93,27 +94,40 @@ class LocalExecutor:
 
     def _in_blocks(self, blocks: Sequence[Block]) -> Generator[Part]:
         """Compute blocks, while threads prepare the next block and store earlier blocks."""
+        model, new = self.model, list[tuple[Block, list[Any]]]()
+        prepare = model.prepare if isinstance(model, CutsBlocks) else self._unprepared
+        storing = deque[Future[list[Part]]]()
+        due = time.monotonic()  # so that the first block is stored at once
         with ThreadPoolExecutor(1) as ahead, ThreadPoolExecutor(1) as behind:
-            writer = _Writer(self, behind)
             # In this thread, because a model may be loaded now, which an interrupt must end.
-            answer = self._prepared(blocks[0])
+            answer = prepare(blocks[0])
             try:
                 for block, following in zip_longest(blocks, blocks[1:]):
-                    ready = ahead.submit(self._prepared, following) if following else None
-                    writer.add(block, self._answers(block, answer))
-                    yield from writer.stored()
-                    answer = ready.result() if ready else list
-                writer.write()
-                yield from writer.stored(wait=True)
+                    ready = ahead.submit(prepare, following) if following else None
+                    new.append((block, self._answers(block, answer)))
+                    if not ready or time.monotonic() >= due:
+                        storing.append(behind.submit(self._store, model.description, new))
+                        new, due = [], time.monotonic() + self.seconds
+                    while storing and (not ready or len(storing) > 1 or storing[0].done()):
+                        yield from storing.popleft().result()
+                    if ready:
+                        answer = ready.result()
             finally:
-                writer.write()
-                list(writer.stored(wait=True))  # raises if they could not be stored
+                if new:
+                    storing.append(behind.submit(self._store, model.description, new))
+                for each in storing:
+                    each.result()  # raises if they could not be stored
 
-    def _prepared(self, block: Block) -> Callable[[], list[Any]]:
-        """Prepare a block if the model can; return a function that returns the answers."""
-        if isinstance(self.model, CutsBlocks):
-            return self.model.prepare(block)
+    def _unprepared(self, block: Block) -> Callable[[], list[Any]]:
         return partial(self.model.answer, block.requests)
+
+    def _store(
+        self, about: Mapping[str, Any], new: Sequence[tuple[Block, list[Any]]]
+    ) -> list[Part]:
+        """Store the answers to blocks as one segment."""
+        requests = [one for block, _ in new for one in block.requests]
+        self.store.append(about, requests, [one for _, answers in new for one in answers])
+        return [Part(block.requests, block.tokens, len(block.requests)) for block, _ in new]
 
     def _answers(self, block: Block, answer: Callable[[], list[Any]]) -> list[Any]:
         answers = answer()
@@ -124,7 +138,7 @@ class LocalExecutor:
         """Stream the model's answers to all requests in ``blocks``, and store the answers."""
         kind = KINDS[blocks[0].of]
         requests = [request for block in blocks for request in block.requests]
-        left = {kind.key(one): len(kind.keys(one)) for one in requests}
+        left = {kind.key(one): len(kind.parts_of(one)) for one in requests}
         tokens, parts, done = sum(block.tokens for block in blocks), sum(left.values()), 0
         with closing(model.stream(requests, PERIOD)) as pairs:
             for some in pairs:
@@ -132,43 +146,8 @@ class LocalExecutor:
                 self.keep(answered, [answer for _, answer in some])
                 before, ended = done, 0
                 for one in answered:
-                    new = len(kind.keys(one))
+                    new = len(kind.parts_of(one))
                     done += new
                     left[kind.key(one)] -= new
                     ended += not left[kind.key(one)]
                 yield Part(answered, tokens * done // parts - tokens * before // parts, ended)
-
-
-class _Writer:
-    """Stores the answers to blocks in a thread, about every ``seconds`` of the executor."""
-
-    def __init__(self, executor: LocalExecutor, thread: ThreadPoolExecutor) -> None:
-        self._executor, self._thread = executor, thread
-        self._blocks: list[Block] = []
-        self._answers: list[Any] = []
-        self._storing: list[tuple[list[Block], Future[PurePosixPath]]] = []
-        self._written = -executor.seconds  # so that the first block is stored at once
-
-    def add(self, block: Block, answers: Sequence[Any]) -> None:
-        """Add the answers to a block, and store all that were added if it is time."""
-        self._blocks.append(block)
-        self._answers += answers
-        if time.monotonic() - self._written >= self._executor.seconds:
-            self.write()
-
-    def write(self) -> None:
-        """Store all answers that were added."""
-        if self._blocks:
-            requests = [one for block in self._blocks for one in block.requests]
-            store, about = self._executor.store, self._executor.model.description
-            stored = self._thread.submit(store.append, about, requests, self._answers)
-            self._storing.append((self._blocks, stored))
-        self._blocks, self._answers, self._written = [], [], time.monotonic()
-
-    def stored(self, *, wait: bool = False) -> Iterator[Part]:
-        """Yield the blocks that have been stored since the last call."""
-        while self._storing and (wait or len(self._storing) > 1 or self._storing[0][1].done()):
-            blocks, stored = self._storing.pop(0)
-            stored.result()
-            for block in blocks:
-                yield Part(block.requests, block.tokens, len(block.requests))

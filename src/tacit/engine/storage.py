@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import uuid
 from collections.abc import Iterator
@@ -51,14 +52,14 @@ class Storage:
         return f"{self._address}/{name}" if name else self._address
 
     def names(self, folder: str) -> list[str]:
-        """List the files in a folder, including those that other processes have just written."""
+        """List the names in a folder, including those that other processes have just written."""
         with self._translated("be read", folder):
             self._files.invalidate_cache()
             try:
-                entries = self._files.ls(self._at(folder), detail=True)
+                paths = self._files.ls(self._at(folder), detail=False)
             except FileNotFoundError:
                 return []
-        return [PurePosixPath(each["name"]).name for each in entries if each["type"] == "file"]
+        return list(map(posixpath.basename, paths))
 
     def read(self, name: str) -> bytes | None:
         """Return the content of a file, or None if the file does not exist."""

@@ -10,6 +10,7 @@ import logging
 import os
 import re
 import uuid
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -26,7 +27,7 @@ from tacit.requests import KINDS, Prompt
 
 log = logging.getLogger(__name__)
 
-_NAME = re.compile(r"([0-9]{1,18})-[0-9a-f]{8}-([0-9a-f]{32})\.parquet")
+_NAME = re.compile(r"([0-9]{8})-[0-9a-f]{8}-([0-9a-f]{32})\.parquet")
 """The name of a segment: its number, random digits, and the digest of its content."""
 
 _CHECKED = "checked"
@@ -103,8 +104,8 @@ class Store:
         folder = self._folder(kind.folder, fingerprint)
         checked = set(self._storage.names(f"{folder}/{_CHECKED}"))
         names = [name for name in self._names(folder) if PurePosixPath(name).stem not in checked]
-        rows = self._rows(folder, names, fingerprint, dict(kind.schema()))
-        return [PurePosixPath(folder, name) for name in names], kind.settled(rows)
+        rows = kind.settled(self._rows(folder, names, fingerprint, kind.schema()))
+        return [PurePosixPath(folder, name) for name in names], rows
 
     def mark_checked(self, names: Sequence[PurePosixPath]) -> None:
         """Record that the answers in segments passed a recheck."""
@@ -125,7 +126,7 @@ class Store:
                 PurePosixPath(moved[0]).parent,
             )
 
-    def read(self, fingerprint: str, of: type = Prompt) -> pl.DataFrame:
+    def read(self, fingerprint: str, of: type = Prompt, *, final: bool = False) -> pl.DataFrame:
         """Read the rows that contain a model's answers, without rows that other rows supersede.
 
         If a segment is damaged, it is moved to the folder for damaged files and a warning is
@@ -134,14 +135,15 @@ class Store:
         Args:
             fingerprint: The model's fingerprint.
             of: The class of the requests whose answers are read.
+            final: Whether to leave out scores that are missing for now, and are requested again.
 
         Raises:
             StoreError: If the store cannot be read, or a damaged segment cannot be moved.
         """
         kind = KINDS[of]
         folder = self._folder(kind.folder, fingerprint)
-        rows = self._rows(folder, self._names(folder), fingerprint, dict(kind.schema()))
-        return kind.settled(rows)
+        rows = self._rows(folder, self._names(folder), fingerprint, kind.schema())
+        return kind.settled(rows, final=final)
 
     def note(self, fingerprint: str, key: str) -> Any:  # noqa: ANN401 - any JSON value
         """Return the value that ``add_note`` stored; None if there is no intact one."""
@@ -160,35 +162,28 @@ class Store:
         self._storage.publish(f"{folder}/{_note_name(key, content)}", content)
 
     def _names(self, folder: str) -> list[str]:
-        """List segments by number; none that may precede one that is still to be listed."""
-        before = _numbered(self._storage.names(folder))
-        last = before[-1][0] if before else 0
-        return [name for number, name in _numbered(self._storage.names(folder)) if number <= last]
+        """List segments in order; none that may precede one that is still to be listed."""
+        last = max(filter(_NAME.fullmatch, self._storage.names(folder)), default="")
+        names = sorted(filter(_NAME.fullmatch, self._storage.names(folder)))
+        return names[: bisect_right(names, last)]
 
     def _rows(
-        self, folder: str, names: Sequence[str], fingerprint: str, schema: dict[str, Any]
+        self, folder: str, names: Sequence[str], fingerprint: str, schema: Mapping[str, Any]
     ) -> pl.DataFrame:
-        import polars as pl
-
-        frames = [self._segment(folder, name, fingerprint, schema) for name in names]
-        whole = [frame for frame in frames if frame is not None]
-        return pl.concat([pl.DataFrame(schema=schema), *whole])
-
-    def _segment(
-        self, folder: str, name: str, fingerprint: str, schema: dict[str, Any]
-    ) -> pl.DataFrame | None:
-        """Read the rows of a segment; return None if the segment is damaged or was removed."""
-        damage = ""
-        for _ in range(2):  # a second read over a network may succeed
-            content = self._storage.read(f"{folder}/{name}")
-            if content is None:
-                return None  # another process has set it aside
-            try:
-                return decode(name, content, fingerprint, schema)
-            except Damaged as error:
-                damage = str(error)
-        self._set_aside(f"{folder}/{name}", damage)
-        return None
+        """Read the rows of segments; a damaged one is set aside, and one that is gone left out."""
+        frames = [pl.DataFrame(schema=schema)]
+        for name in names:
+            for again in (False, True):  # a second read over a network may succeed
+                content = self._storage.read(f"{folder}/{name}")
+                if content is None:
+                    break  # another process has set it aside
+                try:
+                    frames.append(decode(name, content, fingerprint, schema))
+                    break
+                except Damaged as error:
+                    if again:
+                        self._set_aside(f"{folder}/{name}", str(error))
+        return pl.concat(frames)
 
     def _set_aside(self, name: str, reason: str) -> None:
         """Move a damaged file, if it exists, to the folder for damaged files; log a warning."""
@@ -239,8 +234,8 @@ class Store:
 
 def next_name(names: Iterable[str], content: bytes) -> str:
     """Return a name for a new segment, given the names of the existing segments."""
-    numbers = [number for number, _ in _numbered(names)]
-    number = numbers[-1] + 1 if numbers else 1
+    last = max(filter(_NAME.fullmatch, names), default="0")
+    number = int(last.partition("-")[0]) + 1
     return f"{number:08d}-{uuid.uuid4().hex[:8]}-{_digest(content)}.parquet"
 
 
@@ -257,7 +252,6 @@ def encode(frame: pl.DataFrame, fingerprint: str) -> bytes:
 
 def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any]) -> pl.DataFrame:
     """Decode a segment into its table."""
-    import polars as pl
     import pyarrow.parquet as pq
 
     named = _NAME.fullmatch(name)
@@ -277,11 +271,6 @@ def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any
             f"{name}: this segment was written by another version of Tacit and has other columns "
             f"({error}): use that version, or another --store"
         ) from error
-
-
-def _numbered(names: Iterable[str]) -> list[tuple[int, str]]:
-    found = ((_NAME.fullmatch(name), name) for name in names)
-    return sorted((int(match[1]), name) for match, name in found if match)
 
 
 def _digest(content: bytes) -> str:

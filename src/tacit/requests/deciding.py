@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 from tacit.errors import PromptError
-from tacit.requests.kind import Key, Kind, improper, wrong
+from tacit.requests.kind import Key, Kind, Values, improper, wrong
 from tacit.requests.scoring import REFUSED, ZERO, AnswerScore, Prompt, Scores, shown
 
 _PAIRS = ({"yes": True, "no": False}, {"true": True, "false": False})
@@ -139,9 +139,9 @@ class DecisionKind(Kind[Decision, Decided]):
         """Return the text and all options."""
         return request.text, json.dumps(request.options, ensure_ascii=False)
 
-    def without(self, request: Decision, cached: Collection[Key]) -> Decision | None:
-        """Return the whole request unless all options are cached; it cannot be asked in part."""
-        return None if all(key in cached for key in self.keys(request)) else request
+    def with_parts(self, request: Decision, parts: Iterable[str]) -> Decision:  # noqa: ARG002 - see Kind
+        """Return the whole request, since a decision cannot be asked in part."""
+        return request
 
     def schema(self) -> Mapping[str, Any]:
         """Return the stored columns; ``batch`` and ``position`` say with what it was asked."""
@@ -167,9 +167,10 @@ class DecisionKind(Kind[Decision, Decided]):
         """Return the values of a row."""
         return row
 
-    def answer(self, request: Decision, values: Mapping[Key, tuple[Any, ...]]) -> Decided:
+    def answer(self, request: Decision, stored: Values) -> Decided:
         """Return the log-probabilities of the options."""
-        rows = [values[key] for key in self.keys(request)]
+        values = stored[self.key(request)]
+        rows = [values[option] for option in request.options]
         scores = tuple(AnswerScore(row[0], row[1], 0, missing=row[2]) for row in rows)
         return Decided(scores, *rows[0][3:])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
@@ -14,7 +15,10 @@ R = TypeVar("R")
 A = TypeVar("A")
 
 Key = tuple[str | int | None, ...]
-"""The key under which the answer to one part of a request is stored."""
+"""What identifies a request, apart from its parts."""
+
+Values = Mapping[Key, Mapping[Any, Any]]
+"""Stored values, by the key of a request and by its part."""
 
 _HAIR = 1e-3
 """Tolerance in nats for log-probabilities slightly above 0, which rounding can cause."""
@@ -69,6 +73,9 @@ class Kind(ABC, Generic[R, A]):
     keyed: ClassVar[tuple[str, ...]]
     """The first columns of a stored row: those of the request's key, and last the part."""
 
+    for_now: ClassVar[frozenset[str]] = frozenset()
+    """Values of the column ``reason`` in rows that are requested again."""
+
     @abstractmethod
     def key(self, request: R) -> Key:
         """Return what identifies a request, apart from its parts."""
@@ -86,7 +93,7 @@ class Kind(ABC, Generic[R, A]):
         """Return what a row that ``rows`` returned stands for."""
 
     @abstractmethod
-    def answer(self, request: R, values: Mapping[Key, Any]) -> A:
+    def answer(self, request: R, stored: Values) -> A:
         """Return the answer to a request; raise ``KeyError`` if a part's value is missing."""
 
     @abstractmethod
@@ -101,31 +108,38 @@ class Kind(ABC, Generic[R, A]):
         """Return the files to which stored rows refer: names and contents."""
         return {}
 
-    def final(self, values: Mapping[Key, Any]) -> Collection[Key]:
-        """Return the keys of stored values that are never requested again."""
-        return values.keys()
+    def parts_of(self, request: R) -> tuple[Any, ...]:
+        """Return the parts of a request, and None for what they share if that is stored too."""
+        parts: tuple[Any, ...] = getattr(request, self.parts)
+        return parts
 
-    def keys(self, request: R) -> list[Key]:
-        """Return one key per part of a request; the last element of a key identifies the part."""
-        key = self.key(request)
-        return [(*key, part) for part in getattr(request, self.parts)]
+    def with_parts(self, request: R, parts: Iterable[Any]) -> R:
+        """Return a request with other parts."""
+        own = tuple(parts)
+        if own == getattr(request, self.parts):
+            return request
+        return replace(request, **{self.parts: own})  # type: ignore[type-var] # a dataclass
 
     def merge(self, requests: Iterable[R]) -> list[R]:
         """Combine requests that differ only in their parts, in the order of first occurrence."""
-        same: dict[Key, tuple[R, dict[Any, None]]] = {}
+        firsts: dict[Key, R] = {}
+        parts: dict[Key, dict[Any, None]] = defaultdict(dict)
         for request in requests:
-            _, parts = same.setdefault(self.key(request), (request, {}))
-            parts.update(dict.fromkeys(getattr(request, self.parts)))
-        return [self._with(first, tuple(parts)) for first, parts in same.values()]
+            key = self.key(request)
+            firsts.setdefault(key, request)
+            parts[key].update(dict.fromkeys(getattr(request, self.parts)))
+        return list(map(self.with_parts, firsts.values(), parts.values()))
 
-    def without(self, request: R, cached: Collection[Key]) -> R | None:
-        """Return the request without its cached parts, or None if all parts are cached."""
-        if not cached:
-            return request
-        key = self.key(request)
-        parts = getattr(request, self.parts)
-        lacking = tuple(part for part in parts if (*key, part) not in cached)
-        return self._with(request, lacking) if lacking else None
+    def lacking(self, requests: Sequence[R], stored: Mapping[Key, Collection[Any]]) -> list[R]:
+        """Return requests without their stored parts; leave out those that are stored whole."""
+        if not stored:
+            return list(requests)
+        rests = []
+        for request in requests:
+            known = stored.get(self.key(request), ())
+            if parts := [part for part in self.parts_of(request) if part not in known]:
+                rests.append(self.with_parts(request, parts))
+        return rests
 
     def frame(self, requests: Sequence[R], answers: Sequence[A]) -> pl.DataFrame:
         """Return answers as rows with the columns of ``schema``."""
@@ -139,20 +153,28 @@ class Kind(ABC, Generic[R, A]):
         schema = self.schema()
         return pl.DataFrame(dict(zip(schema, zip(*rows, strict=True), strict=False)), dict(schema))
 
-    def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return for each part of each request the row that was stored first."""
+    def settled(self, rows: pl.DataFrame, *, final: bool = False) -> pl.DataFrame:
+        """Return the first row of each part, or its first final one if it has any.
+
+        With ``final``, rows that are requested again are left out.
+        """
+        import polars as pl
+
+        if self.for_now:
+            for_now = pl.col("reason").is_in(sorted(self.for_now)).fill_null(value=False)
+            if rows.select(for_now.any()).item():
+                lasting = rows.filter(~for_now)
+                rows = lasting if final else pl.concat([lasting, rows.filter(for_now)])
         return rows.unique(subset=self.keyed, keep="first", maintain_order=True)
 
-    def cached(self, rows: pl.DataFrame) -> dict[Key, Any]:
-        """Return the values of stored rows by their keys."""
-        columns, n = [column.to_list() for column in rows], len(self.keyed)
-        keys = zip(*columns[:n], strict=True)
-        return dict(zip(keys, map(self.value, *columns[n - 1 :]), strict=True))
-
-    def _with(self, request: R, parts: tuple[Any, ...]) -> R:
-        if parts == getattr(request, self.parts):
-            return request
-        return replace(request, **{self.parts: parts})  # type: ignore[type-var] # a dataclass
+    def cached(self, rows: pl.DataFrame) -> Values:
+        """Return the values of settled rows."""
+        columns, n = list(rows.to_dict(as_series=False).values()), len(self.keyed) - 1
+        keys, values = zip(*columns[:n], strict=True), map(self.value, *columns[n:])
+        found: dict[Key, dict[Any, Any]] = defaultdict(dict)
+        for key, part, value in zip(keys, columns[n], values, strict=True):
+            found[key][part] = value
+        return found
 
 
 def improper(value: float | None) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
 from tacit.errors import PromptError
-from tacit.requests.kind import Key, Kind, improper, wrong
+from tacit.requests.kind import Key, Kind, Values, improper, wrong
 from tacit.requests.scoring import Prompt, Scores
 from tacit.requests.vocabulary import Vocabulary
 from tacit.strings import convert_strings, strings
@@ -236,16 +236,13 @@ class RankingKind(Kind[RankingPrompt, Ranking]):
         """Return the text, separator, vocabulary and number of top candidates."""
         return request.text, request.separator, request.vocabulary.digest, request.top
 
-    def keys(self, request: RankingPrompt) -> list[Key]:
-        """Return the key of what all targets share, and of each target."""
-        return [(*self.key(request), None), *super().keys(request)]
+    def parts_of(self, request: RankingPrompt) -> tuple[str | None, ...]:
+        """Return None, for what all targets share, and each target."""
+        return None, *request.targets
 
-    def without(self, request: RankingPrompt, cached: Collection[Key]) -> RankingPrompt | None:
-        """Return the prompt without its cached targets, or None if the whole ranking is cached."""
-        rest = super().without(request, cached) if request.targets else None
-        if rest is None and (*self.key(request), None) not in cached:
-            return replace(request, targets=())
-        return rest
+    def with_parts(self, request: RankingPrompt, parts: Iterable[str | None]) -> RankingPrompt:
+        """Return the prompt with other targets; what all targets share is always asked."""
+        return super().with_parts(request, (part for part in parts if part is not None))
 
     def schema(self) -> Mapping[str, Any]:
         """Return the stored columns, with log-probabilities in nats.
@@ -285,11 +282,11 @@ class RankingKind(Kind[RankingPrompt, Ranking]):
         words = tuple((one["word"], one["logprob"]) for one in top)
         return Ranking((), normaliser, words, passes, missing)
 
-    def answer(self, request: RankingPrompt, values: Mapping[Key, Any]) -> Ranking:
+    def answer(self, request: RankingPrompt, stored: Values) -> Ranking:
         """Return the ranking with the prompt's targets."""
-        key, *targets = self.keys(request)
-        whole: Ranking = values[key]
-        return replace(whole, targets=tuple(values[target] for target in targets))
+        values = stored[self.key(request)]
+        whole: Ranking = values[None]
+        return replace(whole, targets=tuple(map(values.__getitem__, request.targets)))
 
     def files(self, requests: Iterable[RankingPrompt]) -> Mapping[str, bytes]:
         """Return the vocabularies as JSON files, with shortened digests as file names."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tacit.requests.kind import Key, Kind
+from tacit.requests.kind import Key, Kind, Values
 
 State = Literal["whole", "cut", "thinking"]
 """How a reply ended: complete, truncated, or truncated before the reasoning ended."""
@@ -130,9 +130,9 @@ class SamplingKind(Kind[SamplingPrompt, Samples]):
         """Return a reply."""
         return Sample(*row[1:])
 
-    def answer(self, request: SamplingPrompt, values: Mapping[Key, Sample]) -> Samples:
+    def answer(self, request: SamplingPrompt, stored: Values) -> Samples:
         """Return the replies of the requested numbers."""
-        return Samples(tuple(values[key] for key in self.keys(request)))
+        return Samples(tuple(map(stored[self.key(request)].__getitem__, request.numbers)))
 
     def check(self, request: SamplingPrompt, answer: Samples) -> str | None:
         """Return an error message if the number of replies differs from the number requested."""

@@ -5,18 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.errors import PromptError
-from tacit.requests.kind import Key, Kind, improper, wrong
+from tacit.requests.kind import Key, Kind, Values, improper, wrong
 from tacit.strings import convert_strings
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 _LARGEST = 700.0  # the exponential of a larger number may overflow
 
@@ -116,6 +112,34 @@ class Prompt:
         """The text before and the text after the blank, or None if there is no blank."""
         match = _BLANK.search(self.text) if BLANK in self.text else None
         return match and (self.text[: match.start()], self.text[match.end() :])
+
+
+_DOUBLED = re.compile(r"\s[^\S\r\n]|[\r\n]{2}")
+"""White space that repeats where two texts are joined; a blank before a line break is fine."""
+
+
+def both_readings(prompt: Prompt, answers: Iterable[str]) -> tuple[str, str] | None:
+    """Return a prompt that doubles white space before or after an answer, and as it may be meant.
+
+    A prompt whose separator is empty is meant as it is written.
+    """
+    text, separator, around = prompt.text, prompt.separator, prompt.around
+    if not separator:
+        return None
+    if not around and _DOUBLED.match(text[-1:] + separator[:1]):
+        first = prompt.answers[0]
+        return text + separator + first, text + separator.lstrip() + first
+    before, after = around or (text + separator, "")
+    for answer in answers:
+        bare = answer.strip()
+        if bare == answer or not (
+            _DOUBLED.match(before[-1:] + answer[:1]) or _DOUBLED.match(answer[-1:] + after[:1])
+        ):
+            continue
+        if around:
+            return before + answer + after, before + bare + after
+        return before + answer, (before.rstrip() if separator.strip() else text) + answer
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +248,7 @@ class ScoringKind(Kind[Prompt, Scores]):
 
     folder = "scores"
     unsupported = "does not score answers and only returns sampled replies"
-    parts, keyed = "answers", ("text", "separator", "answer")
+    parts, keyed, for_now = "answers", ("text", "separator", "answer"), FOR_NOW
 
     def key(self, request: Prompt) -> Key:
         """Return the prompt's text and separator."""
@@ -250,27 +274,13 @@ class ScoringKind(Kind[Prompt, Scores]):
 
     value = AnswerScore
 
-    def final(self, values: Mapping[Key, AnswerScore]) -> Collection[Key]:
-        """Return the keys of scores that are not temporarily missing."""
-        return {key for key, one in values.items() if one.missing not in FOR_NOW}
-
-    def answer(self, request: Prompt, values: Mapping[Key, AnswerScore]) -> Scores:
+    def answer(self, request: Prompt, stored: Values) -> Scores:
         """Return the scores of the prompt's answers."""
-        text, separator = request.text, request.separator
-        return Scores(tuple(values[text, separator, answer] for answer in request.answers))
-
-    def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return the first row of each answer, or the first one with a lasting score if any has."""
-        import polars as pl
-
-        for_now = pl.col("reason").is_in(sorted(FOR_NOW)).fill_null(value=False)
-        if rows.select(for_now.any()).item():
-            rows = pl.concat([rows.filter(~for_now), rows.filter(for_now)])
-        return super().settled(rows)
+        return Scores(tuple(map(stored[self.key(request)].__getitem__, request.answers)))
 
     def check(self, request: Prompt, answer: Scores) -> str | None:
         """Return an error message if the scored answers or their log-probabilities are invalid."""
-        if tuple(one.answer for one in answer.answers) != request.answers:
+        if tuple(map(attrgetter("answer"), answer.answers)) != request.answers:
             return f"scored answers other than those of {request.shown}"
         for one in answer.answers:
             if improper(one.logprob):

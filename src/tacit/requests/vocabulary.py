@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from tacit.requests.scoring import Prompt
 from tacit.strings import strings
@@ -66,3 +67,9 @@ class Vocabulary:
             KeyError: If the word is not in the vocabulary.
         """
         return self._indices[word]
+
+
+@lru_cache(maxsize=64)
+def spaced(vocabulary: Vocabulary) -> list[str]:
+    """Return the words that begin or end with white space."""
+    return [word for word in vocabulary.words if word[0].isspace() or word[-1].isspace()]
