@@ -305,6 +305,7 @@ class Engine:
         if isinstance(self.model, Rechecks):
             rechecks = Rechecking(self.model, self.store, plan.prompts, again=again)
             parts = rechecks.rechecked(parts)
+        was_frozen = gc.get_freeze_count()
         gc.freeze()  # so that garbage collection does not go through the plan again and again
         try:
             with closing(parts):
@@ -312,7 +313,8 @@ class Engine:
                     if progress:
                         progress(part)
         finally:
-            gc.unfreeze()
+            if not was_frozen:
+                gc.unfreeze()
         with suppress(WorkError):  # only a cache: files are hashed, and models checked, again
             self.store.hashes.save()
         return rechecks is None or rechecks.sound
