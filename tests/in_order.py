@@ -21,7 +21,6 @@ def measured_in_order(probe: Probe, answers: Iterable[Any]) -> Findings:
 
 
 def answers_of(probe: Probe, model: FakeModel) -> Answers:
-    """The answers of a model to all groups of requests."""
     return Answers(
         {
             name: Answered(group.keys, model.answer(list(group.requests)))

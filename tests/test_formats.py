@@ -19,12 +19,9 @@ import pytest
 
 import tacit
 from tacit import files
-from tacit.coherence.ontology import Ontology
 from tacit.engine.store import Store, next_name
 from tacit.errors import DataError, RequestError, StoreError
 from tacit.models.fake import FakeModel
-from tacit.probes.parts.probe import PartsProbe
-from tacit.probes.parts.questions import Template
 from tacit.requests import AnswerScore, Prompt, Scores
 from tacit.runs import folder as run_folder
 from tacit.runs.folder import RunFolder, read_findings
@@ -32,36 +29,27 @@ from tacit.sources.drawings import Drawing
 from tacit.tables import read_table, write_table
 from tacit.version import _commit_of, version
 from tests.manifests import change
+from tests.probes.parts.measured import believing, probe_of
 
 NEWER = (
     r"was written by a newer version of Tacit: it has format 3, and this version reads formats up "
     r"to 1; upgrade tacit-lm"
 )
-REQUEST = {"probe": "parts"}
-ABOUT = {"model": {"name": "m", "fingerprint": "f"}, "data": {}}
 
 
 def rewritten(path: Path, **about: object) -> None:
-    """Changes what a manifest says."""
     path.write_text(json.dumps({**json.loads(path.read_text()), **about}))
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
-    """A run's manifest."""
     return dict(json.loads((folder / "manifest.json").read_text()))
 
 
 def finished(folder: Path) -> RunFolder:
-    """A run that is finished."""
-    run = RunFolder(folder, REQUEST)
-    run.begin(ABOUT)
-    probe = PartsProbe(
-        (Drawing("lamp", "", ("shade", "base"), ()),),
-        Ontology.load("parts"),
-        Template.load("plain"),
-    )
-    beliefs = probe.questions.with_columns(p_true=pl.lit(0.9))
-    run.finish(probe.measure_beliefs(beliefs))
+    run = RunFolder(folder, {"probe": "parts"})
+    run.begin({"model": {"name": "m", "fingerprint": "f"}, "data": {}})
+    probe = probe_of(Drawing("lamp", "", ("shade", "base"), ()))
+    run.finish(believing(probe, [0.9] * probe.questions.height))
     return run
 
 
@@ -81,7 +69,6 @@ def test_a_run_of_a_newer_format_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [None, -1, True, "1.5", [1], "³"])
 def test_a_format_that_is_no_number_is_damage(number: object, tmp_path: Path) -> None:
-    """It is said to be so."""
     finished(tmp_path)
     change(tmp_path / "manifest.json", format=number)
     with pytest.raises(DataError, match=r"is damaged: its format is .*, which is not a number"):
@@ -141,7 +128,6 @@ def test_a_resumed_run_names_every_version_that_worked_on_it(
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """What git prints."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     asked = ("git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@b", *arguments)
     return subprocess.run(asked, env=clean, check=True, capture_output=True, text=True).stdout
@@ -176,7 +162,6 @@ def test_a_checkout_of_tacit_names_its_commit(
 def test_the_working_folder_s_repository_is_not_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is the user's."""
     before = version()
     monkeypatch.chdir(tmp_path)
     version.cache_clear()

@@ -34,7 +34,6 @@ BLOCKS = [
 
 
 def commands(of: str) -> list[str]:
-    """The commands of all blocks in a language."""
     lines = [line for language, block in BLOCKS if language == of for line in block.splitlines()]
     return [line.split("#")[0].strip() for line in lines if line.startswith("tacit ")]
 
@@ -113,21 +112,9 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site: Site) -> No
 
 
 def test_the_readme_shows_every_verb_that_there_is_to_show() -> None:
-    """So that none of them goes untested below."""
     assert {command.split()[1] for command in COMMANDS} == {
-        "get",
-        "list",
-        "run",
-        "suite",
-        "score",
-        "check",
-        "repair",
-        "show",
-        "reproduce",
-        "kb",
-        "report",
-        "compare",
-        "export",
+        *("get", "list", "run", "suite", "score", "check", "repair", "show", "reproduce", "kb"),
+        *("report", "compare", "export"),
     }
     assert len(ELSEWHERE) == 4
 
@@ -142,7 +129,6 @@ def test_a_command_of_the_readme_works(command: str, monkeypatch: pytest.MonkeyP
 
 
 def given(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gives a command."""
     arguments = shlex.split(line)
     monkeypatch.setattr(sys, "argv", arguments)
     with pytest.raises(SystemExit) as stopped:
@@ -153,10 +139,7 @@ def given(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Terminal(io.StringIO):
-    """Somebody is there, who means it."""
-
     def isatty(self) -> bool:
-        """Whether that is so."""
         return True
 
 

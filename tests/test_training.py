@@ -30,21 +30,13 @@ TIMES = ("train_runtime", "train_samples_per_second", "train_steps_per_second")
 class Stopper(transformers.TrainerCallback):
     """Stops training at the end of a step, as early stopping does."""
 
-    def on_step_end(
-        self,
-        args: TrainingArguments,
-        state: TrainerState,
-        control: TrainerControl,
-        **_: object,
-    ) -> None:
-        """Stop."""
+    def on_step_end(self, args: Any, state: Any, control: TrainerControl, **_: Any) -> None:  # noqa: ANN401
         del args, state
         control.should_training_stop = True
 
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of temporary files."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
@@ -83,7 +75,6 @@ def trainer_of(folder: Path, **settings: object) -> Trainer:
 
 
 def watched(folder: Path, options: dict[str, Any], **settings: object) -> Trainer:
-    """Train with a callback; return the Trainer."""
     trainer = trainer_of(folder, **settings)
     trainer.add_callback(tacit.TrainerCallback("parts", trainer=trainer, **ASKED | options))
     trainer.train()
@@ -95,6 +86,15 @@ def steps_of(trainer: Trainer) -> list[int]:
     return [int(entry["step"]) for entry in trainer.state.log_history if SAYS_TRUE in entry]
 
 
+def losses(trainer: Trainer) -> list[dict[str, float]]:
+    """What the Trainer itself logs."""
+    return [
+        {name: value for name, value in entry.items() if name not in TIMES}
+        for entry in trainer.state.log_history
+        if not any(name.startswith("tacit/") for name in entry)
+    ]
+
+
 def test_training_is_unchanged(tmp_path: Path, temporary: Path) -> None:
     """All losses and weights are equal in every bit, and nothing is left in memory or on disk."""
     plain = trainer_of(tmp_path)
@@ -102,15 +102,7 @@ def test_training_is_unchanged(tmp_path: Path, temporary: Path) -> None:
     trainer = watched(tmp_path, {"every": 3, "out": tmp_path / "runs", "gate": ENDS, "stop": False})
     assert not list(temporary.glob("tacit-*"))
     assert steps_of(trainer) == [0, 3, 4]
-    own = [
-        {name: value for name, value in entry.items() if name not in TIMES}
-        for entry in trainer.state.log_history
-        if not any(name.startswith("tacit/") for name in entry)
-    ]
-    assert own == [
-        {name: value for name, value in entry.items() if name not in TIMES}
-        for entry in plain.state.log_history
-    ]
+    assert losses(trainer) == losses(plain)
     expected, model = plain.model, trainer.model
     assert expected is not None
     assert model is not None
@@ -218,7 +210,6 @@ def test_early_stopping_measures_the_last_step(tmp_path: Path) -> None:
 def test_wrong_requests_are_refused_before_training(
     options: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the words of Python."""
     monkeypatch.chdir(tmp_path)
     if options.get("base") == "other":
         asked = ASKED | {"limit": 2}
@@ -244,7 +235,6 @@ def test_unsupported_trainers_are_refused(tmp_path: Path) -> None:
 
 
 def test_only_the_main_process_runs_the_probe(tmp_path: Path) -> None:
-    """Any other does nothing."""
     trainer = trainer_of(tmp_path)
     callback = tacit.TrainerCallback("parts", trainer=trainer, every=1, **ASKED)
     state = TrainerState(is_world_process_zero=False, global_step=1)

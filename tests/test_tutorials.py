@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tacit.sources.drawings import demo_drawings
+from tests.other_packages import PLUGINS
 
 TUTORIALS = sorted((Path(__file__).parents[1] / "docs" / "tutorials").glob("*.py"))
 SHELL = TUTORIALS[0].parent / "first-hour-shell.md"
@@ -62,21 +63,22 @@ def test_every_cell_shows_something(path: Path) -> None:
         assert isinstance(ast.parse(cell).body[-1], ast.Expr), cell
 
 
+def given(script: str, folder: Path) -> None:
+    """Runs a script of the shell in a folder, where it must end well."""
+    environment = {name: value for name, value in os.environ.items() if name != "TACIT_STORE"}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+    command = ["bash", "-eu", "-c", script]
+    ran = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, script + ran.stderr
+
+
 @pytest.mark.slow
 def test_the_shell_tutorial_runs(tmp_path: Path) -> None:
     """Every command of its shell blocks, one after the other, in an empty folder."""
     blocks = re.findall(r"```sh\n(.*?)```", SHELL.read_text(encoding="utf-8"), re.DOTALL)
-    environment = {name: value for name, value in os.environ.items() if name != "TACIT_STORE"}
-    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
-    ran = subprocess.run(
-        ["bash", "-eu", "-c", "".join(blocks)],  # noqa: S607 - whichever shell there is
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
+    given("".join(blocks), tmp_path)
     assert (tmp_path / "tacit-demo" / "report.html").is_file()
     assert (tmp_path / "comparison.html").is_file()
     assert "part of" in (tmp_path / "repaired.csv").read_text(encoding="utf-8")
@@ -95,8 +97,6 @@ OWN_DATA = ("own-drawings", "own-norms", "own-questions", "own-templates", "suit
 def test_a_page_on_own_data_runs(name: str, tmp_path: Path) -> None:
     """Its files are saved and its commands run, in their order, in an empty folder."""
     page = (HOW_TO / f"{name}.md").read_text(encoding="utf-8")
-    environment = {name: value for name, value in os.environ.items() if name != "TACIT_STORE"}
-    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     (tmp_path / "everyday-things").symlink_to(demo_drawings())
     commands = 0
     for path, content, block in SAVED.findall(page):
@@ -104,37 +104,18 @@ def test_a_page_on_own_data_runs(name: str, tmp_path: Path) -> None:
             (tmp_path / path).write_text(content, encoding="utf-8")
             continue
         commands += 1
-        ran = subprocess.run(
-            ["bash", "-eu", "-c", block],  # noqa: S607 - whichever shell there is
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert ran.returncode == 0, block + ran.stderr
+        given(block, tmp_path)
     assert commands
 
 
-ADD_A_PROBE = Path(__file__).parents[1] / "docs" / "how-to" / "add-a-probe.md"
-PLUGIN = Path(__file__).parent / "plugins" / "synonyms.py"
-
-
-def test_the_page_on_adding_a_probe_shows_the_probe_of_the_tests() -> None:
-    """The block of Python is the file without its first line."""
-    blocks = re.findall(r"```python\n(.*?)```", ADD_A_PROBE.read_text(encoding="utf-8"), re.DOTALL)
-    (block,) = blocks
-    assert PLUGIN.read_text(encoding="utf-8").endswith(f"\n\n{block}")
-
-
-ADD_A_BACKEND = Path(__file__).parents[1] / "docs" / "how-to" / "add-a-backend.md"
-
-
-def test_the_page_on_adding_a_backend_shows_the_one_of_the_tests() -> None:
-    """Every block of Python stands in the file as it is."""
-    text = ADD_A_BACKEND.read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    backend = PLUGIN.with_name("letters.py").read_text(encoding="utf-8")
-    assert len(blocks) == 3
-    for block in blocks:
-        assert block in backend
+def test_the_pages_on_adding_a_probe_and_a_backend_show_those_of_the_tests() -> None:
+    """The whole file of the probe but its first line, and three blocks of the back-end's."""
+    (probe,), blocks = (
+        re.findall(
+            r"```python\n(.*?)```", (HOW_TO / f"add-a-{name}.md").read_text("utf-8"), re.DOTALL
+        )
+        for name in ("probe", "backend")
+    )
+    assert (PLUGINS / "synonyms.py").read_text(encoding="utf-8").endswith(f"\n\n{probe}")
+    backend = (PLUGINS / "letters.py").read_text(encoding="utf-8")
+    assert [block in backend for block in blocks] == [True] * 3

@@ -69,21 +69,12 @@ def test_what_differs_is_printed_first(capsys: pytest.CaptureFixture[str]) -> No
     """Of many measures, those whose interval excludes 0, then the main ones."""
     measures = [f"m{number}" for number in range(MOST_MEASURES + 4)]
     differ = {"m12": (0.1, 0.3), "m13": (-0.3, -0.1)}
+    ends = ("difference_low", "difference_high")
+    both = {"first": "a", "second": "b", "first_value": 0.5, "second_value": 0.6}
+    shared: dict[str, Any] = {**both, "difference": 0.1, "n": 20, "note": None}
     rows = [
-        {
-            "first": "a",
-            "second": "b",
-            "measure": name,
-            "first_value": 0.5,
-            "second_value": 0.6,
-            "difference": 0.1,
-            "n": 20,
-            "note": None,
-            **dict(
-                zip(("difference_low", "difference_high"), differ.get(name, (-1, 1)), strict=True)
-            ),
-            "main": name == "m7",
-        }
+        {"measure": name, "main": name == "m7", **shared}
+        | dict(zip(ends, differ.get(name, (-1, 1)), strict=True))
         for name in measures
     ]
     runs: Any = type("Runs", (dict,), {})(dict.fromkeys("ab", SimpleNamespace(verdict=None)))

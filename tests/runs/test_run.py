@@ -120,7 +120,7 @@ def test_prompts_of_different_keys_that_are_the_same_are_counted(
     assert repeats or "'A?'" in caplog.text
 
 
-ASKED = [Prompt(f"Is it {number}?", ("Yes", "No")) for number in range(100)]
+ASKED = PROMPTS[:100]
 
 
 class Writing(FakeModel):

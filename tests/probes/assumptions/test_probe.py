@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from pathlib import Path
 from typing import Any
@@ -17,16 +16,16 @@ from tacit.probes.assumptions.options import AssumptionsOptions
 from tacit.probes.assumptions.probe import Assumptions, AssumptionsProbe
 from tacit.probes.assumptions.vocabulary import Words
 from tacit.probes.base import ModelWords
-from tacit.requests import Prompt, RankingPrompt, Vocabulary
+from tacit.requests import Prompt, Vocabulary
 from tacit.sources.norms import Norms, Property
+from tests.golden.models import share
 from tests.probes.assumptions.made_up import measured
 
 WORDS = ("bear", "seal", "fox", "fur", "hair", "legs", "animal", "unicorn", "person", "parents")
 
 
 def value(prompt: Prompt, answer: str) -> float:
-    digest = hashlib.sha256(f"{prompt.text}|{answer}".encode()).digest()
-    return -1 - int.from_bytes(digest[:2]) / 2**13
+    return -1 - 8 * share(prompt.text, answer)
 
 
 MODEL = FakeModel(value, words=WORDS)
@@ -111,7 +110,10 @@ def test_sentences_are_scored_whole_with_each_concept_in_place(norms: Norms) -> 
     ],
 )
 def test_each_candidate_may_have_its_own_article(norms: Norms, kind: str, wording: Any) -> None:  # noqa: ANN401 - a choice
-    """Then concepts with a vowel stay, and the article is scored with the word."""
+    """Then concepts with a vowel stay, and the article is scored with the word.
+
+    The concepts compete with themselves alone, also those that are no whole word of the model.
+    """
     probe = probe_of(norms, kind, articles="candidate", vocabulary="concepts", wording=wording)
     rows = run(probe).tables["retrieval"]
     words = set(rows["word"])
@@ -128,12 +130,6 @@ def test_each_candidate_may_have_its_own_article(norms: Norms, kind: str, wordin
     assert row["text"] == text
     assert row["logprob"] == pytest.approx(values["owl"], abs=1e-12)
     assert row["rank"] == sum(one >= values["owl"] for one in values.values())
-
-
-def test_the_concept_list_competes_with_itself_alone(norms: Norms) -> None:
-    """Every concept is a candidate, also one that is no whole word of the model."""
-    probe = probe_of(norms, vocabulary="concepts", articles="fixed")
-    assert probe.retrievals[0].vocabulary.words == ("bear", "unicorn")
 
 
 def test_the_better_spelling_counts_and_the_other_is_no_rival() -> None:
@@ -157,16 +153,6 @@ def test_the_better_spelling_counts_and_the_other_is_no_rival() -> None:
     assert means["absent"][0] == 1
 
 
-def test_sensible_candidates_are_what_people_said_of_any_concept(norms: Norms) -> None:
-    """Those among them that all models have as whole words."""
-    probe = probe_of(norms)
-    group = probe.requests()["elicitation"]
-    at = group.keys.with_row_index().filter(over="sensible", relation="has")["index"][0]
-    (asked,) = group.requests[at : at + 1]
-    assert isinstance(asked, RankingPrompt)
-    assert asked.vocabulary.words == ("fur", "hair", "legs")
-
-
 def test_no_more_than_the_best_is_kept_of_a_ranking(norms: Norms) -> None:
     """So many candidates of each, in questions as in the tables."""
     found = run(probe_of(norms, top=3))
@@ -185,7 +171,10 @@ def test_words_are_shared_by_all_models_and_have_letters_only() -> None:
 
 
 def test_the_candidates_of_each_part_are_told(norms: Norms) -> None:
-    """A digest by which two runs know that they rank the same words; none if one has no score."""
+    """A digest by which two runs know that they rank the same words; none if one has no score.
+
+    Sensible ones are what people said of any concept, as far as all models have it as one word.
+    """
     probe = probe_of(norms, "causal", wording="both", concepts="tagged")
     found = run(probe).summary["candidates"]
     every = Vocabulary(WORDS).digest

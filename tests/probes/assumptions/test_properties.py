@@ -6,13 +6,9 @@ import pytest
 
 from tacit.errors import DataError
 from tacit.probes.assumptions.corrections import Correction, Corrections, read_corrections
-from tacit.probes.assumptions.properties import WordedNorms, word_properties
+from tacit.probes.assumptions.properties import word_properties
 from tacit.sources.norms import Norms, read_norms
 from tests.probes.assumptions.made_up import norms_of, options
-
-
-def texts(worded: WordedNorms, concept: str = "bear") -> list[str]:
-    return [one.text for one in worded.properties[concept]]
 
 
 def test_properties_left_out_are_listed_with_the_first_reason_that_holds(tmp_path: Path) -> None:
@@ -42,14 +38,6 @@ def test_properties_left_out_are_listed_with_the_first_reason_that_holds(tmp_pat
     assert [one.property.feature for one in worded.properties["owl"]] == ["have wings"]
 
 
-def test_properties_are_worded_in_the_order_of_the_file(norms: Norms) -> None:
-    """Alternatives before the feature, if one has a wording; what names the concept is dropped."""
-    assert texts(word_properties(norms, options(norms))) == [
-        *("has claws", "has fur", "is big", "lives in woods", "eats", "is an animal", "is brown"),
-        *("is made of fluff", "growls", "does not fly", "has paws"),
-    ]
-
-
 def test_corrections_override(norms: Norms) -> None:
     """Those of one concept precede general ones; those that match no property are reported.
 
@@ -64,9 +52,9 @@ def test_corrections_override(norms: Norms) -> None:
         Correction("does eat", "eats like a bear"),
     )
     worded = word_properties(norms, options(norms), own)
-    assert texts(worded, "owl")[0] == "has two legs"
-    assert texts(worded, "fox")[0] == "walks on legs"
-    assert "is a beast" in texts(worded)
+    first = [worded.properties[concept][0].text for concept in ("owl", "fox", "bear")]
+    assert first == ["has two legs", "walks on legs", "has claws"]
+    assert "is a beast" in [one.text for one in worded.properties["bear"]]
     assert Corrections(norms, own).unmatched == own[3:5]
     assert [one.feature for one, reason in worded.left_out if reason == "names its concept"] == [
         "does eat"

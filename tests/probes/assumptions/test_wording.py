@@ -82,19 +82,13 @@ def test_the_paper_is_quoted_to_the_character() -> None:
     """Prince's examples (Table 3) and the preface (Table 1)."""
     templates = load_templates()
     assert templates.preface == "Everyone knows that "
-    assert [(concept, one.text) for concept, one in templates.prince.items()] == [
-        (
-            "person",
-            "A ___ has parents, siblings, relatives, a home, a pet, a car, a spouse, a job.",
+    assert {concept: one.text for concept, one in templates.prince.items()} == {
+        "person": "A ___ has parents, siblings, relatives, a home, a pet, a car, a spouse, a job.",
+        "country": (
+            "A ___ has a leader, a duke, borders, a president, a queen, citizens, land, "
+            "a language, and a history."
         ),
-        (
-            "country",
-            (
-                "A ___ has a leader, a duke, borders, a president, a queen, citizens, land, "
-                "a language, and a history."
-            ),
-        ),
-    ]
+    }
     for one in templates.prince.values():
         said = [word for words in one.completions.values() for word in words]
         assert all(word in one.text for word in said)

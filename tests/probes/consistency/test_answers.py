@@ -6,7 +6,6 @@ That answers are those of loops over single prompts is tested with whole runs.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -129,18 +128,13 @@ def test_the_losing_side_may_be_outside() -> None:
 def test_a_run_tells_an_answer_without_a_margin() -> None:
     """The side that is ahead counts as the answer; the margin is null, and counted."""
     probe = probe_of(CASES)
-    negative = {no for _, no in PAIRS}
-    cut = [
-        Scores(
-            tuple(
-                AnswerScore(one, None, 1, missing=OUTSIDE)
-                if one in negative
-                else AnswerScore(one, -1.0 - len(one), 1)
-                for one in prompt.answers
-            )
-        )
-        for prompt in probe.prompts
-    ]
+
+    def score(word: str) -> AnswerScore:
+        if word in {no for _, no in PAIRS}:
+            return AnswerScore(word, None, 1, missing=OUTSIDE)
+        return AnswerScore(word, -1.0 - len(word), 1)
+
+    cut = [Scores(tuple(map(score, prompt.answers))) for prompt in probe.prompts]
     found = measured_in_order(probe, cut)
     facts = found.tables["fact_answers"].filter(expected="yes")
     assert facts["right"].to_list() == [True] * facts.height
@@ -256,7 +250,6 @@ def test_replies_are_kept_as_votes_and_counted() -> None:
         assert [row[name] for name in COLUMNS] == [share, votes.unparsed, votes.truncated]
     assert found.summary["votes"]["replies"] == 9 * found.summary["prompts"]
     assert "spanned" not in found.summary
-    json.dumps(found.summary)
     ways = found.tables["background_variants"]
     assert ways["preset"].unique(maintain_order=True).to_list() == ["votes", "count", "single"]
     asked = found.questions["question"].unique()

@@ -7,7 +7,7 @@ import pytest
 from wordfreq import zipf_frequency
 
 from tacit.knowledge.background import mean_zipf
-from tacit.probes.consistency.features import by_choice, features, of_background
+from tacit.probes.consistency.features import features, of_background
 from tacit.probes.consistency.results import answered, scored
 from tacit.requests import Prompt
 from tests.probes.consistency.asking_by_hand import Dice, answers_of
@@ -58,8 +58,7 @@ def test_the_features_of_answers_are_those_of_their_scores(run: Run) -> None:
 
 
 def features_of(run: Run) -> pl.DataFrame:
-    scores = scored(run.probe, answers_of(run.probe, run.says))
-    return features(answered(run.probe, scores))
+    return features(answered(run.probe, scored(run.probe, answers_of(run.probe, run.says))))
 
 
 def per_byte(run: Run, group: str, choice: str, about: str = "") -> float | None:
@@ -72,18 +71,6 @@ def per_byte(run: Run, group: str, choice: str, about: str = "") -> float | None
     }
     said = [score for text in texts if (score := run.says(text, choice)) is not None]
     return max(said) / len(choice.encode()) if said else None
-
-
-def test_the_prior_is_unknown_where_a_score_is() -> None:
-    """It could be the best; so is what the question adds."""
-    run = Run(CASES[:2], Dice(5))
-    scores = scored(run.probe, answers_of(run.probe, run.says))
-    first = pl.int_range(pl.len()) == scores["prior"]["score"].is_not_null().arg_max()
-    lost = scores["prior"].with_columns(pl.when(~first).then("score"))
-    anchors = [case.anchor for case in run.cases]
-    found = by_choice(anchors, {**scores, "prior": lost}, "choice")
-    assert found["choice"].to_list() == [choice for one in anchors for choice in one.choices]
-    assert found["prior"][0] is found["gain"][0] is None
 
 
 def test_the_frequency_is_the_mean_of_wordfreqs() -> None:

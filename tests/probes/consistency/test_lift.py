@@ -259,7 +259,7 @@ def test_random_answers_have_the_expected_figures() -> None:
 
 
 def test_a_choice_without_a_score_leaves_its_question_out() -> None:
-    """Of the baselines of scores alone; without choice prompts they have no figure at all."""
+    """It could be the best. Of baselines of scores alone; without choice prompts they have none."""
     of, scores, anchors = drawn()
     lost = pl.concat_str("anchor", "meta", "choice") == f"q42{of[4].choices[1]}"
     scores["prior"] = scores["prior"].with_columns(pl.when(~lost).then("score"))

@@ -108,6 +108,7 @@ def test_no_belief_is_no_accuracy_and_without_gold_there_is_none() -> None:
     assert drawings_of(findings, "paper") == (0, 0, 0, 0, 0)
     assert (findings.summary["missing"], findings.summary["missing_statements"]) == (168, 168)
     assert findings.summary["true_share"] is None
+    assert findings.tables["repaired_shuffled"].is_empty()
     findings = all_alike(0.9, replace(LAMP, relations=()))
     with_gold = all_alike(0.9).check(TABLES.values())
     findings.check(TABLES.values())
