@@ -186,6 +186,17 @@ def test_false_alarms_and_coverage_are_as_stated() -> None:
     assert held / 200 >= 0.92
 
 
+def test_a_confounder_is_adjusted_for() -> None:
+    """Where few-fact questions are easier, only the plain chance level suggests knowledge."""
+    right, score, facts, cluster = drawn(1000, 3)
+    one, other = (
+        measure_lift(right, score, cluster, Permutations(1000), strata=strata)
+        for strata in (np.zeros(1000), strata_of(facts))
+    )
+    assert p_of(one) < 0.01
+    assert p_of(other) > 0.05
+
+
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=200), st.integers(1, 30))
 def test_strata_are_neighbouring_values_of_enough_rows(values: list[int], least: int) -> None:
     """Equal values share a stratum, larger values have no lower one, and all are large enough."""
