@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from tacit.statistics.lift import Rows, measure_lift, strata_of
+from tacit.statistics.lift import RankedRows, measure_lift, strata_of
 from tacit.statistics.permutation import Permutations
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -142,7 +142,7 @@ def row(population: Population, simulations: int, seed: int) -> dict[str, str]:
 
 def outcomes(drawn: Anchors, how: Permutations) -> dict[str, bool]:
     """Run both tests on one sample."""
-    rows = Rows.of(drawn.right, drawn.score, drawn.cluster)
+    rows = RankedRows.of(drawn.right, drawn.score, drawn.cluster)
     (plain,) = rows.permuted(how, rows.log_lifts)
     strata = strata_of(drawn.facts)
     adjusted = measure_lift(drawn.right, drawn.score, drawn.cluster, how, strata=strata)

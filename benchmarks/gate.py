@@ -28,8 +28,8 @@ from tacit.coherence.check import check
 from tacit.findings.measure import ratio
 from tacit.probes.parts.beliefs import DRAWING, STATEMENT, ontology_of
 from tacit.probes.parts.questions import QUESTION
-from tacit.runs.gate.decision import VERDICTS, Decision, decide
-from tacit.runs.gate.flips import Answers
+from tacit.runs.gate.decision import VERDICTS, GateDecision, decide
+from tacit.runs.gate.flips import PairedAnswers
 from tacit.runs.gate.policy import Limit
 
 Floats = NDArray[np.float64]
@@ -85,7 +85,7 @@ class Stored:
 
     def counts(self, before: pl.DataFrame, after: pl.DataFrame, margin: float | None) -> Floats:
         """Return the counts in both runs, shape (runs, columns, things)."""
-        answers, things = Answers.of("statement", before, after), self.things
+        answers, things = PairedAnswers.of("statement", before, after), self.things
         share = answers.measure(margin).of(np.eye(things.height))[:, 1]
         differ = answers.flipped.group_by("thing").len("differ")
         each = things.join(differ, on="thing", how="left").fill_null(0)
@@ -172,7 +172,7 @@ class Drawn:
         totals = self.counts.sum(axis=(0, 3))
         return float(totals[1, over] / totals[1, under] - totals[0, over] / totals[0, under])
 
-    def decisions(self, columns: tuple[int, int], limit: Limit, things: int) -> list[Decision]:
+    def decisions(self, columns: tuple[int, int], limit: Limit, things: int) -> list[GateDecision]:
         """The decisions on comparisons that draw things, each with the answers of a replicate."""
         generator = np.random.default_rng(1)
         found = []

@@ -26,7 +26,7 @@ from statistics import median
 import polars as pl
 
 from tacit.knowledge.base import KnowledgeBase
-from tacit.knowledge.build import Source, build
+from tacit.knowledge.build import KnowledgeSource, build
 from tacit.knowledge.facts import concepts_in, facts_between
 from tacit.knowledge.negatives import negatives
 from tacit.knowledge.words import Words
@@ -95,7 +95,7 @@ def run_import(dumps: Sequence[Path], out: Path, answers: Queue[Imported]) -> No
     """Imports the dumps and says what it took."""
     begun = time.perf_counter()
     read = [Dump(path) for path in dumps]
-    build(Source(read), out)
+    build(KnowledgeSource(read), out)
     seconds = time.perf_counter() - begun
     lines = sum(dump.lines for dump in read)
     kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -26,7 +26,7 @@ from scipy.special import expit, logit, ndtr, ndtri, stdtrit
 
 from tacit.statistics import Estimate
 from tacit.statistics.influence import of_average_precision
-from tacit.statistics.lift import Rows, auroc_of, lift_of, measure_lift
+from tacit.statistics.lift import RankedRows, auroc_of, lift_of, measure_lift
 from tacit.statistics.permutation import Permutations, p_value
 from tacit.statistics.ranking import (
     auroc,
@@ -130,7 +130,7 @@ def trial(population: Population, n: int, accuracy: float, random: np.random.Gen
     """SamplingPrompt a sample and makes every interval of it."""
     right, score, cluster = undecided(population, n, accuracy, random)
     how = Permutations(DRAWS, seed=int(random.integers(2**32)))
-    sample = Rows.of(right, score, cluster)
+    sample = RankedRows.of(right, score, cluster)
     of_lift, of_area = sample.permuted(how, sample.log_lifts, sample.log_odds)
     precision, chance = average_precision(right, score), chance_level(right, score)
     value, area = lift(precision, chance), auroc(right, score)
@@ -148,7 +148,7 @@ def trial(population: Population, n: int, accuracy: float, random: np.random.Gen
     return Trial(of_lift.p_value, made)
 
 
-def permuted_precision(sample: Rows, how: Permutations) -> Floats:
+def permuted_precision(sample: RankedRows, how: Permutations) -> Floats:
     """The average precision of each permutation of single rows, which knows no clusters."""
     random = np.random.default_rng(how.seed)
     keys = random.random((how.permutations, len(sample.labels)))
@@ -166,7 +166,7 @@ def clustered(population: Population, n: int, simulations: int, seed: int) -> di
         right, score, cluster = undecided(
             population, n, ACCURACIES[number % len(ACCURACIES)], random
         )
-        sample = Rows.of(right, score, cluster)
+        sample = RankedRows.of(right, score, cluster)
         of_lift, of_area = sample.permuted(how, sample.log_lifts, sample.log_odds)
         precision = average_precision(right, score)
         value, area = lift(precision, chance_level(right, score)), auroc(right, score)
@@ -203,7 +203,9 @@ def includes(estimate: Estimate, true: float) -> bool:
     return estimate.low <= true <= estimate.high
 
 
-def resampled(sample: Rows, value: float, random: np.random.Generator) -> dict[str, Ends | None]:
+def resampled(
+    sample: RankedRows, value: float, random: np.random.Generator
+) -> dict[str, Ends | None]:
     """The intervals that are made by drawing clusters again, or by leaving each out."""
     starts = np.concatenate([[0], sample.counts.cumsum()[:-1]]).astype(int)
     every = sample.member.toarray()

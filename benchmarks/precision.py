@@ -107,7 +107,7 @@ def background() -> Sequence[Prompt]:
     """The background questions of the demo, behind each meta-prompt with each pair of words."""
     from tacit.knowledge.background import background as facts_of
     from tacit.knowledge.base import KnowledgeBase
-    from tacit.knowledge.build import Source, build
+    from tacit.knowledge.build import KnowledgeSource, build
     from tacit.probes.consistency.options import ConsistencyOptions
     from tacit.probes.consistency.probe import ConsistencyProbe
     from tacit.sources.demo import FACTS, QUESTIONS
@@ -116,7 +116,7 @@ def background() -> Sequence[Prompt]:
 
     anchors = read_anchors(QUESTIONS)
     with tempfile.TemporaryDirectory() as folder:
-        build(Source([Dump(FACTS)]), Path(folder) / "facts.kb")
+        build(KnowledgeSource([Dump(FACTS)]), Path(folder) / "facts.kb")
         with KnowledgeBase(Path(folder) / "facts.kb") as base:
             known = facts_of(base, [(one.question, *one.choices) for one in anchors])
     probe = ConsistencyProbe(ConsistencyOptions(QUESTIONS, Path(folder)), anchors, known)

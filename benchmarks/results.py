@@ -16,7 +16,7 @@ from typing import Any
 
 import tacit
 from tacit.findings.numbers import bounds, estimate, percent, points, score
-from tacit.findings.spec import Kind
+from tacit.findings.spec import ColumnKind
 from tacit.probes.parts import WITHOUT_SYMMETRIC
 
 Shown = Callable[[tacit.Run], str]
@@ -72,7 +72,7 @@ def written(run: tacit.Run) -> str:
     return shown or "not measured"
 
 
-def of(row: Mapping[str, Any], name: str, kind: Kind = "percent") -> str:
+def of(row: Mapping[str, Any], name: str, kind: ColumnKind = "percent") -> str:
     """Return a value of a table's row with its interval."""
     return estimate(row[name], row.get(f"{name}_low"), row.get(f"{name}_high"), kind)
 

@@ -80,14 +80,14 @@ def consistency(folder: Path, sources: Sources, hops: int = 1) -> ConsistencyPro
     """The probe of all anchors, in an order of chance."""
     from tacit.knowledge.background import background
     from tacit.knowledge.base import KnowledgeBase
-    from tacit.knowledge.build import Source, build
+    from tacit.knowledge.build import KnowledgeSource, build
     from tacit.knowledge.options import BackgroundOptions
     from tacit.probes.consistency.options import ConsistencyOptions
     from tacit.probes.consistency.probe import ConsistencyProbe
     from tacit.sources.dumps import Dump
     from tacit.sources.questions import read_anchors
 
-    build(Source([Dump(path) for path in sources.dumps]), folder / "base.kb")
+    build(KnowledgeSource([Dump(path) for path in sources.dumps]), folder / "base.kb")
     anchors = list(read_anchors(sources.questions))
     random.Random(0).shuffle(anchors)  # noqa: S311 - an order, no secret
     extracted = BackgroundOptions(length=hops, cap=0 if hops == 1 else _FACTS_OF_A_QUESTION)

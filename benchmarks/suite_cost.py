@@ -120,14 +120,14 @@ def stand_in(data: Path, kind: str, folder: Path) -> Path:
 
 def options(data: Path, work: Path) -> dict[str, dict[str, Any]]:
     """Return the data of each probe."""
-    from tacit.knowledge.build import Source
+    from tacit.knowledge.build import KnowledgeSource
     from tacit.knowledge.build import build as build_base
     from tacit.sources.dumps import Dump
 
     base = work / "cn100k.kb"
     if not base.is_file():
         names = [f"cn100k-{split}.tsv" for split in ("train", "valid", "test")]
-        build_base(Source([Dump(data / "conceptnet" / name) for name in names]), base)
+        build_base(KnowledgeSource([Dump(data / "conceptnet" / name) for name in names]), base)
     return {
         "consistency": {"questions": data / "csqa" / "dev.jsonl", "kb": base},
         "parts": {"drawings": data / "parrot", "preset": "macaw"},

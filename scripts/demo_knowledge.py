@@ -19,7 +19,7 @@ from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
 from tacit.knowledge.background import background
 from tacit.knowledge.base import KnowledgeBase, relation_sets
-from tacit.knowledge.build import Source, build
+from tacit.knowledge.build import KnowledgeSource, build
 from tacit.knowledge.words import Words, is_plain
 from tacit.probes.assumptions.elicitation import (
     Elicited,
@@ -148,7 +148,7 @@ def _asked() -> list[Fact]:
     """The facts that the consistency probe asks about."""
     anchors = read_anchors(FOLDER / "questions.jsonl")
     with tempfile.TemporaryDirectory() as folder:
-        build(Source([Dump(FOLDER / "facts.tsv")]), Path(folder) / "facts.kb")
+        build(KnowledgeSource([Dump(FOLDER / "facts.tsv")]), Path(folder) / "facts.kb")
         with KnowledgeBase(Path(folder) / "facts.kb") as base:
             found = background(base, [(one.question, *one.choices) for one in anchors]).facts
     return sorted(set(found.select("relation", "head", "tail").iter_rows()))

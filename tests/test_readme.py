@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tacit.cli import main
-from tacit.knowledge.build import Source
+from tacit.knowledge.build import KnowledgeSource
 from tacit.knowledge.build import build as build_base
 from tacit.models.registry import folder_of
 from tacit.sources.drawings import demo_drawings
@@ -85,7 +85,7 @@ def knowledge(tmp_path: Path) -> None:
     lines = "".join(ASSERTION.format(*fact, '{"weight": 1.0}') for fact in FACTS)
     dump = tmp_path / "conceptnet-assertions-5.7.0.csv.gz"
     dump.write_bytes(gzip.compress(lines.encode()))
-    build_base(Source([Dump(dump)]), tmp_path / "conceptnet.kb")
+    build_base(KnowledgeSource([Dump(dump)]), tmp_path / "conceptnet.kb")
     (tmp_path / "dev.jsonl").write_text(json.dumps(QUESTION) + "\n", encoding="utf-8")
 
 

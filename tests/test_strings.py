@@ -18,7 +18,7 @@ from tacit.english import Nouns, number_of, several
 from tacit.errors import RequestError
 from tacit.knowledge.background import background
 from tacit.knowledge.base import KnowledgeBase
-from tacit.knowledge.build import Source, build
+from tacit.knowledge.build import KnowledgeSource, build
 from tacit.probes.assumptions.corrections import Correction, Corrections
 from tacit.probes.assumptions.elicitation import elicit
 from tacit.probes.assumptions.options import AssumptionsOptions
@@ -150,7 +150,7 @@ def beliefs_of_drawings(at: Path, one: str, other: str) -> float:
 
 
 def _base(at: Path, *triples: str) -> KnowledgeBase:
-    build(Source([Dump(_written(at, "d.tsv", *triples))]), at / "d.kb")
+    build(KnowledgeSource([Dump(_written(at, "d.tsv", *triples))]), at / "d.kb")
     return KnowledgeBase(at / "d.kb")
 
 

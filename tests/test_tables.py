@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tacit.errors import DataError, RequestError, WorkError
 from tacit.files import publish
-from tacit.outputs import Kind, check_outputs, table_with
+from tacit.outputs import OutputKind, check_outputs, table_with
 from tacit.tables import (
     SUFFIXES,
     line_of_row,
@@ -352,4 +352,4 @@ def test_what_is_no_regular_file_is_refused(tmp_path: Path) -> None:
     link = tmp_path / "null"
     link.symlink_to("/dev/null")
     with pytest.raises(RequestError, match="is not a regular file"):
-        check_outputs([], [(link, Kind("a page", lambda _: True))], force=True)
+        check_outputs([], [(link, OutputKind("a page", lambda _: True))], force=True)

@@ -384,10 +384,10 @@ def build_kb(dump: str | Path | Any, out: str | Path) -> Path:  # noqa: ANN401 -
         >>> tacit.build_kb(tacit.demo_data("facts"), out).name
         'demo.kb'
     """
-    from tacit.knowledge.build import Source, build
+    from tacit.knowledge.build import KnowledgeSource, build
     from tacit.sources.dumps import Dump
 
-    build(Source([Dump(table_path(dump))]), Path(out))
+    build(KnowledgeSource([Dump(table_path(dump))]), Path(out))
     return Path(out)
 
 

@@ -51,7 +51,7 @@ def _run(name: str, out: Path, models: Sequence[str], options: Mapping[str, Any]
 
 def _knowledge(out: Path) -> Path:
     """Build the demo's knowledge base."""
-    from tacit.knowledge.build import Source, build
+    from tacit.knowledge.build import KnowledgeSource, build
     from tacit.knowledge.words import spare_torch
     from tacit.sources.demo import FACTS
     from tacit.sources.dumps import Dump
@@ -59,7 +59,7 @@ def _knowledge(out: Path) -> Path:
     spare_torch(None)
     path = out / "knowledge.kb"
     if not path.is_file():
-        build(Source([Dump(FACTS)]), path)
+        build(KnowledgeSource([Dump(FACTS)]), path)
     return path
 
 

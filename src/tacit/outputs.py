@@ -15,7 +15,7 @@ _HEAD = 4096  # bytes at the start of a page that include its kind
 
 
 @dataclass(frozen=True)
-class Kind:
+class OutputKind:
     """A kind of file that a command writes as output."""
 
     name: str
@@ -23,24 +23,27 @@ class Kind:
     is_table: bool = False
 
 
-def table_with(name: str, *columns: str) -> Kind:
-    """Return a ``Kind`` for files that contain a table with at least the given columns."""
-    return Kind(name, lambda path: set(columns) <= _columns(path), is_table=True)
+def table_with(name: str, *columns: str) -> OutputKind:
+    """Return an ``OutputKind`` for files that contain a table with at least the given columns."""
+    return OutputKind(name, lambda path: set(columns) <= _columns(path), is_table=True)
 
 
-def page(kind: Literal["report", "comparison"]) -> Kind:
-    """Return a ``Kind`` for HTML files that contain a report or a comparison."""
+def page(kind: Literal["report", "comparison"]) -> OutputKind:
+    """Return an ``OutputKind`` for HTML files that contain a report or a comparison."""
     mark = f'content="Tacit {kind} '
 
     def is_own(path: Path) -> bool:
         with path.open("rb") as file:
             return mark.encode() in file.read(_HEAD)
 
-    return Kind(f"a {kind} that Tacit wrote", is_own)
+    return OutputKind(f"a {kind} that Tacit wrote", is_own)
 
 
 def check_outputs(
-    inputs: Iterable[Path], outputs: Iterable[tuple[Path | None, Kind]], *, force: bool = False
+    inputs: Iterable[Path],
+    outputs: Iterable[tuple[Path | None, OutputKind]],
+    *,
+    force: bool = False,
 ) -> None:
     """Reject output files that are invalid or would replace an unrelated file."""
     read = {resolved(path) for path in inputs}

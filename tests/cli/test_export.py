@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 import tacit as package
-from tacit.runs.exports.eee import Record
+from tacit.runs.exports.eee import EvaluationRecord
 from tacit.sources.demo import NORMS
 from tacit.sources.drawings import demo_drawings
 from tests.cli.conftest import Tacit
@@ -131,7 +131,9 @@ def test_every_eval_ever(tacit: Tacit, finished: Path) -> None:
 def test_a_record_names_its_model(finished: Path, about: dict[str, Any], name: str) -> None:
     """As the hub or the server does; a folder of logs is none of the hub's."""
     run = package.load_run(finished)
-    made = Record(replace(run, manifest={**run.manifest, "model": about}), "us", "other", "0")
+    made = EvaluationRecord(
+        replace(run, manifest={**run.manifest, "model": about}), "us", "other", "0"
+    )
     assert made.model == name
 
 

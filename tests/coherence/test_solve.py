@@ -212,6 +212,6 @@ def test_without_a_proof_there_is_a_consistent_assignment_and_a_bound(
     assert not found.optimal
     assert not found.settled
     assert best.bound / 2 < weights @ found.true <= best.bound < found.bound
-    assert rows_of_programs.Rows(rules, n, total=False).hold(found.true)
+    assert rows_of_programs.ProgramRows(rules, n, total=False).hold(found.true)
     late = solve_program(Program(rules, n, weights, weights * 0), time.monotonic())
     assert 0 < weights @ late.true <= best.bound <= late.bound

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from tacit.errors import WorkError
-from tacit.knowledge.build import Source, build
+from tacit.knowledge.build import KnowledgeSource, build
 from tacit.report.writing import write_report
 from tacit.sources.dumps import Dump
 from tacit.tables import SUFFIXES, write_table
@@ -124,7 +124,7 @@ def test_a_knowledge_base_that_has_no_room_is_not_made(tmp_path: Path) -> None:
         raise duckdb.IOException(text)
 
     with pytest.raises(WorkError) as refused:
-        build(Source([Dump(facts)]), tmp_path / "base.kb", full)
+        build(KnowledgeSource([Dump(facts)]), tmp_path / "base.kb", full)
     assert "base.kb: cannot be written: [Errno 28]" in str(refused.value)
     assert "free some space" in str(refused.value)
     assert "\n" not in str(refused.value)

@@ -18,7 +18,7 @@ from tacit.coherence.ontology import Ontology, read_ontology
 from tacit.engine.blocks import recorded
 from tacit.english import Nouns
 from tacit.knowledge.base import KnowledgeBase
-from tacit.knowledge.build import Source, build
+from tacit.knowledge.build import KnowledgeSource, build
 from tacit.models.huggingface.fingerprint import FileHashes
 from tacit.models.openai.tokenizer import TokenizerFile
 from tacit.probes.assumptions.corrections import read_corrections
@@ -240,7 +240,7 @@ def _workbook() -> bytes:
 
 
 def _imported(path: Path) -> None:
-    build(Source([Dump(path)]), path.with_name("made.kb"))
+    build(KnowledgeSource([Dump(path)]), path.with_name("made.kb"))
 
 
 def _base() -> bytes:
@@ -250,7 +250,7 @@ def _base() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         facts, base = Path(folder) / "facts.tsv", Path(folder) / "base.kb"
         facts.write_bytes(_demo("facts.tsv"))
-        build(Source([Dump(facts)]), base)
+        build(KnowledgeSource([Dump(facts)]), base)
         return base.read_bytes()
 
 

@@ -35,7 +35,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
     The same lines have the same file, which no test may change.
     """
-    from tacit.knowledge.build import Source, build
+    from tacit.knowledge.build import KnowledgeSource, build
     from tacit.sources.dumps import TRIPLES, Dump
 
     @cache
@@ -45,7 +45,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
         dump.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         weighed = lines[0].count("\t") == len(TRIPLES)
         columns = (*TRIPLES, "weight") if weighed else TRIPLES
-        build(Source([Dump(dump, columns=columns)]), folder / "base.duckdb")
+        build(KnowledgeSource([Dump(dump, columns=columns)]), folder / "base.duckdb")
         return folder / "base.duckdb"
 
     return make
@@ -72,7 +72,7 @@ def cn100k(cn100k_lines: list[str], made: Made) -> Path:
 @pytest.fixture(scope="session")
 def cn100k_shuffled(cn100k_lines: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The knowledge base of CN-100K's lines in another order, and in two files."""
-    from tacit.knowledge.build import Source, build
+    from tacit.knowledge.build import KnowledgeSource, build
     from tacit.sources.dumps import Dump
 
     folder = tmp_path_factory.mktemp("shuffled")
@@ -82,5 +82,5 @@ def cn100k_shuffled(cn100k_lines: list[str], tmp_path_factory: pytest.TempPathFa
     (folder / "one.tsv").write_text("".join(lines[:70_000]), encoding="utf-8")
     (folder / "two.tsv").write_text("".join(lines[70_000:]), encoding="utf-8")
     dumps = [Dump(folder / "one.tsv"), Dump(folder / "two.tsv")]
-    build(Source(dumps), folder / "base.duckdb")
+    build(KnowledgeSource(dumps), folder / "base.duckdb")
     return folder / "base.duckdb"

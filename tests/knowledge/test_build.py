@@ -13,7 +13,7 @@ import pytest
 from wordfreq import word_frequency
 
 from tacit.knowledge.base import KnowledgeBase, canonical, relation_sets
-from tacit.knowledge.build import Source, build
+from tacit.knowledge.build import KnowledgeSource, build
 from tacit.sources.dumps import Dump
 from tests.knowledge import plain
 from tests.knowledge.conftest import DATA, Made
@@ -27,7 +27,7 @@ needs_sample = pytest.mark.skipif(not SAMPLE.is_file(), reason="the sample of 5.
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The knowledge base of ConceptNet 5.7's sample."""
     path = tmp_path_factory.mktemp("sample") / "base.duckdb"
-    build(Source([Dump(SAMPLE)], version="5.7"), path)
+    build(KnowledgeSource([Dump(SAMPLE)], version="5.7"), path)
     return path
 
 
@@ -88,7 +88,7 @@ def test_compressed_or_not_the_tables_are_the_same(sample: Path, tmp_path: Path)
     """.csv and .csv.gz give the same tables, byte for byte."""
     packed = tmp_path / "assertions.csv.gz"
     packed.write_bytes(gzip.compress(SAMPLE.read_bytes()))
-    build(Source([Dump(packed)]), tmp_path / "base.duckdb")
+    build(KnowledgeSource([Dump(packed)]), tmp_path / "base.duckdb")
     assert same(sample, tmp_path / "base.duckdb")
 
 
@@ -213,7 +213,9 @@ def test_progress_goes_up_to_the_size_of_all_dumps(tmp_path: Path) -> None:
         dumps.append(dump)
     told: list[int] = []
     with patch("tacit.sources.dumps._BLOCK", 500):
-        build(Source([Dump(dump) for dump in dumps]), tmp_path / "base.duckdb", told.append)
+        build(
+            KnowledgeSource([Dump(dump) for dump in dumps]), tmp_path / "base.duckdb", told.append
+        )
     assert told == sorted(told)
     assert told[0] < told[-1]
     assert told[-1] == sum(dump.stat().st_size for dump in dumps)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tacit.errors import DataError, RequestError, WorkError
 from tacit.knowledge.base import KnowledgeBase
-from tacit.knowledge.build import Source, build
+from tacit.knowledge.build import KnowledgeSource, build
 from tacit.sources.dumps import TRIPLES, Dump
 from tests.knowledge.tables import edges
 
@@ -21,7 +21,7 @@ def made_of(folder: Path, lines: Sequence[str], columns: tuple[str, ...] = TRIPL
     """A knowledge base of a file in a folder; no other file is left there."""
     dump = folder / "dump.tsv"
     dump.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    build(Source([Dump(dump, columns=columns)]), folder / "base.duckdb")
+    build(KnowledgeSource([Dump(dump, columns=columns)]), folder / "base.duckdb")
     assert {path.name for path in folder.iterdir()} == {"dump.tsv", "base.duckdb"}
     return folder / "base.duckdb"
 
@@ -58,7 +58,7 @@ def test_what_an_assertion_tells_of_itself_is_checked(tmp_path: Path, info: str)
         patch("tacit.sources.dumps._BLOCK", 1000),
         pytest.raises(DataError, match="has 2 malformed lines out of 153") as told,
     ):
-        build(Source([read]), tmp_path / "base.duckdb")
+        build(KnowledgeSource([read]), tmp_path / "base.duckdb")
     assert "line 51: 'bad'; line 53: '/a/[/r/IsA/,/c/en/dog/,/c/en/pet/]" in str(told.value)
     assert (read.bad, read.lines) == (2, 153)
     assert [path.name for path in tmp_path.iterdir()] == ["dump.csv"]
@@ -69,7 +69,7 @@ def test_a_concept_without_a_label_is_a_bad_line(tmp_path: Path, head: str) -> N
     """An address of English that names nothing makes no concept."""
     dump = tmp_path / "dump.csv"
     dump.write_text("\n".join([assertion()] * 99 + [assertion(head=head)]))
-    build(Source([Dump(dump)]), tmp_path / "base.duckdb")
+    build(KnowledgeSource([Dump(dump)]), tmp_path / "base.duckdb")
     with KnowledgeBase(tmp_path / "base.duckdb") as base:
         assert base.about["sources"][0]["bad_lines"] == 1
         assert base.about["edges"] == 99
@@ -116,7 +116,7 @@ def test_bad_assertions_have_their_numbers_however_they_are_mixed(
         patch("tacit.sources.dumps.SHOWN", 100),
         patch("tacit.sources.dumps.TOLERATED", 1.0),
     ):
-        build(Source([read]), folder / "base.duckdb")
+        build(KnowledgeSource([read]), folder / "base.duckdb")
     assert [number for number, _ in read.shown] == expected
     assert read.bad == len(expected)
     assert len(edges(folder / "base.duckdb")) == len(infos) + 1 - len(expected)
@@ -137,7 +137,7 @@ def test_no_edge_in_the_language_is_told(tmp_path: Path) -> None:
     dump = tmp_path / "dump.csv"
     dump.write_text(assertion())
     with pytest.raises(DataError, match="no edge between two concepts of the language 'fr'"):
-        build(Source([Dump(dump, "fr")], language="fr"), tmp_path / "base.duckdb")
+        build(KnowledgeSource([Dump(dump, "fr")], language="fr"), tmp_path / "base.duckdb")
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_failing_import_leaves_nothing(
         patch(f"tacit.knowledge.build.{step}", side_effect=kind("nothing is left")),
         pytest.raises(expected, match="nothing is left") as told,
     ):
-        build(Source([Dump(dump)]), out)
+        build(KnowledgeSource([Dump(dump)]), out)
     assert expected is not WorkError or str(told.value).startswith(f"{out}: cannot be created: ")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["base.duckdb", "dump.tsv"]
     assert out.read_text() == "as it was"
@@ -175,7 +175,7 @@ def test_a_bad_dump_leaves_nothing(tmp_path: Path) -> None:
     cut.write_bytes(gzip.compress(b"IsA\tcat\tpet\n" * 1000)[:-6])
     out.write_text("as it was")
     with pytest.raises(DataError, match="may be truncated") as told:
-        build(Source([Dump(whole), Dump(cut)]), out)
+        build(KnowledgeSource([Dump(whole), Dump(cut)]), out)
     assert told.value.path == cut
     assert {path.name for path in tmp_path.iterdir()} == {"whole.tsv", "cut.tsv.gz", "base.duckdb"}
     assert out.read_text() == "as it was"
@@ -198,7 +198,7 @@ def test_a_file_that_is_given_twice_is_an_error(tmp_path: Path) -> None:
     link.symlink_to(dump)
     for twice in ([dump, dump], [dump, link]):
         with pytest.raises(RequestError, match="is given twice"):
-            build(Source([Dump(path) for path in twice]), tmp_path / "base.duckdb")
+            build(KnowledgeSource([Dump(path) for path in twice]), tmp_path / "base.duckdb")
 
 
 def test_a_path_may_hold_any_letter(tmp_path: Path) -> None:
@@ -206,6 +206,6 @@ def test_a_path_may_hold_any_letter(tmp_path: Path) -> None:
     dump = tmp_path / "Ann's dump.tsv"
     dump.write_text("IsA\tdog\tpet\n")
     out = tmp_path / "Ann's; folder" / "é 'base"
-    build(Source([Dump(dump)]), out)
+    build(KnowledgeSource([Dump(dump)]), out)
     assert len(edges(out)) == 1
     assert [path.name for path in out.parent.iterdir()] == ["é 'base"]

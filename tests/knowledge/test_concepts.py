@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.facts import concepts_in
 from tacit.knowledge.options import BackgroundOptions, Overlap
-from tacit.knowledge.words import Part, Words
+from tacit.knowledge.words import TextPart, Words
 from tests.knowledge import plain
 from tests.knowledge.conftest import Made
 
@@ -26,7 +26,7 @@ TEXTS = st.lists(st.lists(LABELS, max_size=3), min_size=1, max_size=6)
 
 
 def found(
-    base: KnowledgeBase, texts: Sequence[Sequence[Part]], options: BackgroundOptions
+    base: KnowledgeBase, texts: Sequence[Sequence[TextPart]], options: BackgroundOptions
 ) -> list[set[str]]:
     table = concepts_in(base, texts, options)
     assert table.columns == ["anchor", "part", "concept", "by_lemmas", "verbatim", "counts"]
@@ -44,12 +44,12 @@ def in_bags(
     """The labels in texts of one part each, of which the lemmas alone are known."""
     return found(
         base,
-        [[Part(frozenset(bag), "", (), ())] for bag in bags],
+        [[TextPart(frozenset(bag), "", (), ())] for bag in bags],
         BackgroundOptions(overlap=overlap),
     )
 
 
-def read(*parts: str) -> list[Part]:
+def read(*parts: str) -> list[TextPart]:
     return Words().parts(parts)
 
 

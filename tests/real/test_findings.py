@@ -12,7 +12,7 @@ from sklearn.metrics import average_precision_score
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.findings.findings import Findings
-from tacit.knowledge.build import Source, build
+from tacit.knowledge.build import KnowledgeSource, build
 from tacit.knowledge.options import BackgroundOptions
 from tacit.probes.registry import probe
 from tacit.requests import Prompt
@@ -53,7 +53,7 @@ def test_beliefs_and_verdict_of_parts(folder: Path, tmp_path: Path) -> None:
 
 def test_background_scores_and_conceptual_consistency(folder: Path, tmp_path: Path) -> None:
     """The share of facts and negatives answered right, and its average precision."""
-    build(Source([Dump(FACTS)]), tmp_path / "demo.kb")
+    build(KnowledgeSource([Dump(FACTS)]), tmp_path / "demo.kb")
     found = findings(
         "consistency",
         folder,

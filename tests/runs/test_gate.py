@@ -18,8 +18,8 @@ import tacit
 from tacit.errors import RequestError
 from tacit.findings.measure import mean
 from tacit.probes.parts.probe import PartsProbe
-from tacit.runs.gate.decision import Decision, decide
-from tacit.runs.gate.flips import Answers, violations_of
+from tacit.runs.gate.decision import GateDecision, decide
+from tacit.runs.gate.flips import PairedAnswers, violations_of
 from tacit.runs.gate.pair import Pair
 from tacit.runs.gate.policy import Limit, Policy, find
 from tacit.runs.reading import read_run
@@ -33,10 +33,10 @@ from tests.report.conftest import assumptions_run, consistency_run, parts_run
 ABOUT: dict[str, Any] = {"measure": "parts/m", "model": "new", "n": 400, "flipped": 0.02}
 
 
-def decision(value: float, low: float, high: float, **limit: float) -> Decision:
+def decision(value: float, low: float, high: float, **limit: float) -> GateDecision:
     """A decision whose interval is in percentage points."""
     change = Change(value / 100, low / 100, high / 100)
-    return Decision(
+    return GateDecision(
         limit=Limit(**limit),
         values=(0.5, 0.5 + value / 100),
         change=change,
@@ -106,7 +106,7 @@ def test_changes_are_found_as_often_as_is_stated(
     """In 300 comparisons of 50 things; without planted changes, at most 5 % fail."""
     generator, clusters = np.random.default_rng(2), np.arange(2000) % 50
 
-    def compared(planted: float) -> Decision:
+    def compared(planted: float) -> GateDecision:
         drawn = generator.random((2, 2000))
         moved = (drawn[0] < noise) * generator.choice([-1, 1], 2000) + (drawn[1] < planted)
         about = ABOUT | {"n": 2000, "flipped": np.count_nonzero(moved) / 2000}
@@ -185,7 +185,7 @@ def test_votes_flip_by_chance_as_often_as_they_can_be_divided_so(
         first = sum(cast[at] for at in chosen)
         flips += (2 * first > votes[0]) != (2 * (sum(yes) - first) > votes[1])
     base, new = (of_votes([a], [b]) for a, b in zip(yes, votes, strict=True))
-    _, flipped = Answers.of("statement", base, new).measure().values
+    _, flipped = PairedAnswers.of("statement", base, new).measure().values
     seen = (2 * yes[0] > votes[0]) != (2 * yes[1] > votes[1])
     assert flipped == pytest.approx(seen - flips / len(divisions), abs=1e-12)
 
@@ -197,14 +197,14 @@ def test_flips_that_move_less_than_the_margin_and_missing_answers() -> None:
     new = base.head(3).with_columns(
         side=pl.Series([False, False, True]), log_odds=pl.Series([-0.1, -2.0, 1.0])
     )
-    answers = Answers.of("statement", base, new)
+    answers = PairedAnswers.of("statement", base, new)
     assert answers.measure().values == (0, 0.75)
     assert answers.measure(0.5).values == (0, 0.5)
     ways = {"became_true": 0, "became_false": 2, "became_wrong": 0, "became_right": 0}
     assert answers.counts == {"n": 4, "flipped": 3, **ways, "answered_once": 1}
     assert answers.listed["new"].to_list() == ["false", "false", "no answer"]
     with pytest.raises(RequestError, match="a margin of flipped answers requires log-odds"):
-        Answers.of("answer", base.drop("log_odds"), new.drop("log_odds")).measure(1.0)
+        PairedAnswers.of("answer", base.drop("log_odds"), new.drop("log_odds")).measure(1.0)
 
 
 def test_violations_are_new_or_healed() -> None:
@@ -241,7 +241,9 @@ def test_votes_that_are_not_known_are_inconclusive(runs: dict[str, Run]) -> None
         gate = tacit.gate(base, new, policy={f"flipped {noun}s": {"above": 0.5}})
         assert (gate.verdict, gate.exit_code) == ("inconclusive", 4)
         assert f"replies flip by chance, and {why}" in gate.lines[1]
-    mixed = Answers.of("statement", of_votes([3], [4]).drop("yes", "votes"), of_votes([1], [4]))
+    mixed = PairedAnswers.of(
+        "statement", of_votes([3], [4]).drop("yes", "votes"), of_votes([1], [4])
+    )
     assert mixed.measure().values == (0, 1)
 
 

@@ -17,7 +17,7 @@ from tacit.engine.blocks import recorded
 from tacit.engine.store import Store
 from tacit.errors import DataError, TacitError
 from tacit.knowledge.base import KnowledgeBase
-from tacit.knowledge.build import Source, build
+from tacit.knowledge.build import KnowledgeSource, build
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import read_runs
 from tacit.sources.dumps import Dump
@@ -129,7 +129,7 @@ def test_a_knowledge_base_reads_no_other_file(tmp_path: Path) -> None:
     secret.write_text("word\nsecret\n", encoding="utf-8")
     facts, path = tmp_path / "facts.tsv", tmp_path / "base.kb"
     facts.write_text("IsA\tbear\tanimal\n", encoding="utf-8")
-    build(Source([Dump(facts)]), path)
+    build(KnowledgeSource([Dump(facts)]), path)
     query = f"SELECT word AS name FROM read_csv('{secret}')"  # noqa: S608 - hostile on purpose
     with duckdb.connect(str(path)) as base:
         base.execute(f"CREATE VIEW more AS {query}")

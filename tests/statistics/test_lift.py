@@ -14,7 +14,7 @@ from scipy.stats import norm, t
 from sklearn.metrics import average_precision_score
 
 from tacit.statistics.estimate import Estimate
-from tacit.statistics.lift import Lift, Rows, auroc_of, lift_of, measure_lift, strata_of
+from tacit.statistics.lift import Lift, RankedRows, auroc_of, lift_of, measure_lift, strata_of
 from tacit.statistics.permutation import Permutations
 from tacit.statistics.ranking import (
     auroc,
@@ -42,7 +42,7 @@ def ends(made: Estimate) -> list[float]:
 def test_the_ways_back_from_the_scales() -> None:
     """The scale's value gives the figure itself."""
     right, score, _, cluster = drawn(60, 0)
-    rows = Rows.of(right, score, cluster)
+    rows = RankedRows.of(right, score, cluster)
     of_lift, of_area = rows.permuted(QUICK, rows.log_lifts, rows.log_odds)
     made = lift(average_precision(right, score), chance_level(right, score))
     assert lift_of(of_lift.value) == pytest.approx(made, abs=1e-12)
@@ -53,7 +53,7 @@ def test_the_ways_back_from_the_scales() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_the_interval_and_p_value_are_those_of_the_formula(seed: int, barely: bool) -> None:  # noqa: FBT001
     right, score, _, cluster = drawn(60, seed)
-    rows = Rows.of(right, score, cluster)
+    rows = RankedRows.of(right, score, cluster)
     (made,) = rows.permuted(QUICK, rows.log_lifts)
     ratios = sorted(made.values / made.errors)
     if barely:  # so little above 0 that only the permutation test excludes it
@@ -81,7 +81,7 @@ def test_a_row_twice_in_its_cluster_is_no_more_than_once(which: int) -> None:
 
 def errors(right: np.ndarray, score: np.ndarray, cluster: np.ndarray) -> list[float]:
     """The standard errors of the lift and the AUROC on their scales."""
-    rows = Rows.of(right, score, cluster)
+    rows = RankedRows.of(right, score, cluster)
     return [float(each(rows.labels[None])[1][0]) for each in (rows.log_lifts, rows.log_odds)]
 
 
@@ -90,12 +90,12 @@ def test_the_error_is_nearly_the_jackknifes(many: bool) -> None:  # noqa: FBT001
     """Leaving out each of 400 rows in turn, chance and strata included, gives it within 5 %."""
     right, score, facts, _ = drawn(400, 2)
     strata = strata_of(facts) if many else np.zeros(400)
-    rows = Rows.of(right, score, np.arange(400), strata)
+    rows = RankedRows.of(right, score, np.arange(400), strata)
     _, (error,) = rows.log_lifts(rows.labels[None])
     without = []
     for at in range(400):
         kept = np.delete(np.arange(400), at)
-        found = Rows.of(right[kept], score[kept], kept, strata[kept])
+        found = RankedRows.of(right[kept], score[kept], kept, strata[kept])
         (value,), _ = found.log_lifts(found.labels[None])
         without.append(value)
     jackknife = (399 / 400 * ((without - np.mean(without)) ** 2).sum()) ** 0.5
@@ -107,14 +107,14 @@ def test_permutations_keep_the_labels_of_strata_and_clusters() -> None:
 
     Of single rows, all ten ways to put two right ones among five come equally often.
     """
-    sample = Rows.of([True, True, False, False, False], [5, 4, 3, 2, 1], range(5))
+    sample = RankedRows.of([True, True, False, False, False], [5, 4, 3, 2, 1], range(5))
     dealt = np.concatenate(list(sample.dealt(Permutations(10_000))))
     ways, times = np.unique(dealt, axis=0, return_counts=True)
     assert len(ways) == 10
     assert np.abs(times - 1000).max() < 120
     right = np.array([1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 1, 0], dtype=bool)
     strata, cluster = np.repeat([0, 1], [8, 4]), np.repeat(np.arange(6), 2)
-    rows = Rows.of(right, -np.arange(12.0), cluster, strata)
+    rows = RankedRows.of(right, -np.arange(12.0), cluster, strata)
     dealt = np.concatenate(list(rows.dealt(Permutations(3000))))
     assert (dealt[:, :8].sum(axis=1) == 3).all()
     assert (dealt[:, 8:].sum(axis=1) == 3).all()
@@ -175,7 +175,7 @@ def test_false_alarms_and_coverage_are_as_stated() -> None:
         luck, known = (random.normal(size=10)[cluster] for _ in range(2))
         right = random.random(200) < expit(1.5 * luck - 0.4)
         score = known + random.normal(size=200) / 3
-        rows = Rows.of(right, score, cluster)
+        rows = RankedRows.of(right, score, cluster)
         (of_lift,) = rows.permuted(Permutations(250, seed=seed), rows.log_lifts)
         value = lift(average_precision(right, score), chance_level(right, score))
         assert value is not None

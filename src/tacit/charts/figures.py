@@ -105,7 +105,7 @@ def marks_by(
     """
 
     def draw(shown: Shown) -> Chart | None:
-        from tacit.charts.marks import Rows
+        from tacit.charts.marks import LabelledRows
         from tacit.charts.panels import page
 
         table, drawn = shown.defined(spec.name, column), spec.column(column)
@@ -114,7 +114,7 @@ def marks_by(
         reference = spec.column(drawn.chance) if isinstance(drawn.chance, str) else None
         dotted = drawn.chance if isinstance(drawn.chance, float) else None
         how: dict[str, Any] = {"label": key, "domain": domain, "dotted": dotted}
-        rows = Rows(table, drawn, shown.colours, reference=reference, **how)
+        rows = LabelledRows(table, drawn, shown.colours, reference=reference, **how)
         return page(spec.title, [spec.reading], [rows.panels("model")])
 
     return FigureSpec(spec.name, spec.title, spec.reading, draw)

@@ -135,7 +135,7 @@ class Marks(Panel):
 
 
 @dataclass(frozen=True)
-class Rows(Marks):
+class LabelledRows(Marks):
     """A panel of labelled rows, each with marks, confidence intervals and columns of text.
 
     ``joined`` draws all series of a row in one lane, joined by a line; ``words`` are columns of

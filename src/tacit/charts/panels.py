@@ -14,7 +14,7 @@ import polars as pl
 from tacit.charts.theme import PAPER, Chart, Palette, Series
 from tacit.findings.numbers import bounds as ends_of
 from tacit.findings.numbers import formatted
-from tacit.findings.spec import Column, Kind
+from tacit.findings.spec import Column, ColumnKind
 
 DASH = "\N{EN DASH}"
 SIZE = 13  # font size of text, in pixels
@@ -23,7 +23,7 @@ POINTS: dict[str, Any] = {"size": 60, "opacity": 1, "strokeWidth": 1.6, "aria": 
 HOLLOW: dict[str, Any] = {"filled": False, "fill": PAPER}
 
 
-def written(value: float | None, kind: Kind) -> str:
+def written(value: float | None, kind: ColumnKind) -> str:
     """Return a number as text; None becomes a dash."""
     return DASH if value is None else formatted(value, kind)
 

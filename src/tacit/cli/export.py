@@ -101,11 +101,11 @@ def hf(
 
     Example: tacit export hf runs/gpt2 --dataset ORG/BENCHMARK --out tacit.yaml
     """
-    from tacit.outputs import Kind, check_outputs
+    from tacit.outputs import OutputKind, check_outputs
     from tacit.runs.exports import hf as entries
     from tacit.runs.reading import read_runs
 
-    is_own = Kind("a file of evaluation results", entries.is_own)
+    is_own = OutputKind("a file of evaluation results", entries.is_own)
     check_outputs([run / "manifest.json" for run in runs], [(out, is_own)], force=force)
     number = entries.export(read_runs(runs), dataset, out)
     typer.echo(f"Written: {out} ({several(number, 'result')})")

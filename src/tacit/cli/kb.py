@@ -61,9 +61,9 @@ def import_command(
 
     Example: tacit kb import conceptnet-assertions-5.7.0.csv.gz --out conceptnet.kb
     """
-    from tacit.knowledge.build import Source, build
+    from tacit.knowledge.build import KnowledgeSource, build
     from tacit.knowledge.words import spare_torch
-    from tacit.outputs import Kind, check_outputs
+    from tacit.outputs import OutputKind, check_outputs
     from tacit.sources.dumps import Dump
 
     for path in dumps:
@@ -71,8 +71,8 @@ def import_command(
             raise DataError("this is a folder: name its files, for example with *.tsv", path)
     order = () if columns is None else tuple(name.strip() for name in columns.split(","))
     files = [Dump(path, language, order) for path in dumps]
-    check_outputs(dumps, [(out, Kind("a knowledge base", _is_base))], force=force)
-    source = Source(files, language, source_version, licence)
+    check_outputs(dumps, [(out, OutputKind("a knowledge base", _is_base))], force=force)
+    source = KnowledgeSource(files, language, source_version, licence)
     spare_torch(None)
     with progress.reading(sum(path.stat().st_size for path in dumps)) as advance:
         build(source, out, advance)

@@ -21,7 +21,7 @@ from tacit.probes.parts.options import PartsOptions
 if TYPE_CHECKING:
     import polars as pl
 
-    from tacit.outputs import Kind
+    from tacit.outputs import OutputKind
 
 Out = Annotated[
     Path | None,
@@ -154,7 +154,7 @@ def sta(
     _output_table(table, out, found.notes, as_json=as_json)
 
 
-def _comparison() -> Kind:
+def _comparison() -> OutputKind:
     from tacit.outputs import table_with
 
     return table_with("a table that tacit reproduce wrote", "ours", "published", "difference")

@@ -297,10 +297,10 @@ app = probe_group(
 
 
 def _run(request: RunRequest, output: RunOutput) -> None:
-    from tacit.runs.figures import Figures
+    from tacit.runs.figures import FigureOptions
     from tacit.runs.workflow import REPORT
 
-    figures = Figures.of(output.figures, output.palette)
+    figures = FigureOptions.of(output.figures, output.palette)
     figures.check(request)
     if output.dry_run:
         echo_estimates(request.estimate(), as_json=output.as_json)

@@ -52,7 +52,7 @@ def score(
     """
     from tacit.engine.store import Store
     from tacit.findings.findings import votes_summary
-    from tacit.outputs import Kind, check_outputs
+    from tacit.outputs import OutputKind, check_outputs
     from tacit.requests import Votes
     from tacit.runs import asking
     from tacit.runs.model import RunModel
@@ -63,7 +63,7 @@ def score(
     settings.described.of([model])  # raises if a name or a number is wrong
     if out.suffix != ".jsonl":
         raise DataError(f"has the unsupported suffix {out.suffix!r}; expected .jsonl", out)
-    check_outputs([prompts], [(out, Kind("a file of scores", is_scores))], force=force)
+    check_outputs([prompts], [(out, OutputKind("a file of scores", is_scores))], force=force)
     asked = read_prompts(prompts, separator)
     named = RunModel(model, options, engine, Store(store) if store else None)
     named.check()

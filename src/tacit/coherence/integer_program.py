@@ -13,7 +13,7 @@ from scipy.sparse import csr_array, vstack
 
 from tacit.coherence.closure import Booleans, Floats, Integers, Rules
 from tacit.coherence.constraints import clauses_of
-from tacit.coherence.rows import Rows
+from tacit.coherence.rows import ProgramRows
 
 # Weights are scaled to this maximum, because HiGHS has an absolute tolerance of about 1e-6.
 _SCALE = 1000.0
@@ -61,7 +61,7 @@ class Solution:
 
 def solve_program(program: Program, deadline: float = math.inf) -> Solution:
     """Find the best consistent assignment; at the deadline, a greedy one and a bound."""
-    rows = Rows(program.rules, program.n, total=program.total)
+    rows = ProgramRows(program.rules, program.n, total=program.total)
     weights = program.weights
     true, false = rows.closed(weights > 0)
     nothing: Booleans = np.zeros(rows.count, dtype=bool)
@@ -89,7 +89,7 @@ def solve_program(program: Program, deadline: float = math.inf) -> Solution:
 
 
 def _greedy_unless_better(
-    program: Program, rows: Rows, found: Optimum, deadline: float
+    program: Program, rows: ProgramRows, found: Optimum, deadline: float
 ) -> Solution:
     """Return the best assignment known at the deadline, and an upper bound."""
     likely = np.lexsort((-program.weights, -np.round(found.relaxed, 3)))
@@ -104,7 +104,7 @@ def _greedy_unless_better(
 
 
 def _greedy(
-    program: Program, rows: Rows, start: Booleans, order: Integers, deadline: float
+    program: Program, rows: ProgramRows, start: Booleans, order: Integers, deadline: float
 ) -> Booleans:
     """Add the statements, in order, that fit the others and raise the total weight."""
     weights = program.weights
@@ -123,7 +123,7 @@ def _greedy(
     return true
 
 
-def _improved(program: Program, rows: Rows, best: Booleans, deadline: float) -> Booleans:
+def _improved(program: Program, rows: ProgramRows, best: Booleans, deadline: float) -> Booleans:
     """Choose the statements about one item again, until no item's choice raises the weight."""
     ends = clauses_of(program.rules, program.n).variables[:, 1:]
     heaviest = np.argsort(-program.weights, kind="stable")
@@ -142,7 +142,7 @@ class _Ties:
     """A best assignment, and the statements that may differ in the other best assignments."""
 
     program: Program
-    rows: Rows
+    rows: ProgramRows
     best: Booleans
     candidates: Booleans
     tight: Booleans | None
@@ -196,7 +196,7 @@ class Region:
         """Return the region of all assignments of a number of statements."""
         return cls(np.zeros(count), np.ones(count))
 
-    def system(self, rows: Rows) -> tuple[csr_array, Floats, Floats]:
+    def system(self, rows: ProgramRows) -> tuple[csr_array, Floats, Floats]:
         """Return ``rows`` and the region's own row: a matrix, lower and upper limits."""
         low = np.full(len(rows.limits), -np.inf)
         if self.tight is not None:  # rows are only ever added at the end
@@ -221,7 +221,7 @@ class Optimum:
     relaxed_bound: float
 
 
-def maximize(objective: Floats, rows: Rows, within: Region, deadline: float) -> Optimum:
+def maximize(objective: Floats, rows: ProgramRows, within: Region, deadline: float) -> Optimum:
     """Find the best assignment in a region by linear programming and branch and bound."""
     bound = float(np.maximum(objective * within.low, objective * within.high).sum())
     relaxed, reduced, prices = within.high, np.zeros(rows.count), np.zeros(0)
@@ -246,7 +246,7 @@ def maximize(objective: Floats, rows: Rows, within: Region, deadline: float) -> 
     return Optimum(best, proven, optimal, likely, reduced, prices, bound)
 
 
-def _relax(objective: Floats, rows: Rows, within: Region, deadline: float) -> Any:  # noqa: ANN401 - scipy's result object
+def _relax(objective: Floats, rows: ProgramRows, within: Region, deadline: float) -> Any:  # noqa: ANN401 - scipy's result object
     """Return SciPy's result for the linear program, or None if the deadline has passed."""
     left = deadline - time.monotonic()
     if left <= 0:
@@ -266,7 +266,7 @@ def _relax(objective: Floats, rows: Rows, within: Region, deadline: float) -> An
 
 
 def _branch(
-    objective: Floats, rows: Rows, within: Region, deadline: float
+    objective: Floats, rows: ProgramRows, within: Region, deadline: float
 ) -> tuple[Booleans | None, float, bool]:
     """Run branch and bound; return a solution, an upper bound, and whether the run finished."""
     bound, assignment = math.inf, None

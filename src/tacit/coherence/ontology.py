@@ -114,9 +114,11 @@ class Ontology:
     def of(cls, content: Mapping[str, Any]) -> Ontology:
         """Return the ontology with the content of an ontology file, as ``to_json`` returns it."""
         try:
-            read = _File.model_validate(content)
+            read = _OntologyFile.model_validate(content)
         except ValidationError as error:
-            raise RequestError(f"the relations are invalid: {problem_in(error, _File)}") from None
+            raise RequestError(
+                f"the relations are invalid: {problem_in(error, _OntologyFile)}"
+            ) from None
         return cls(read.name, read.relations)
 
     def to_json(self) -> dict[str, Any]:
@@ -162,7 +164,7 @@ def shipped_ontologies() -> list[str]:
     return sorted(path.stem for path in SHIPPED.glob("*.yaml"))
 
 
-class _File(BaseModel):
+class _OntologyFile(BaseModel):
     """The content of an ontology file."""
 
     model_config = ConfigDict(extra="forbid")
@@ -190,7 +192,7 @@ class _File(BaseModel):
 
 def read_ontology(path: Path) -> Ontology:
     """Read an ontology file and check that its relations do not contradict each other."""
-    document = read_as(_File, path)
+    document = read_as(_OntologyFile, path)
     try:
         return Ontology(document.content.name, document.content.relations)
     except _ConflictError as error:

@@ -16,7 +16,7 @@ from tacit.coherence.closure import Booleans, Floats, Integers, Rules, swapped
 from tacit.coherence.coded import Coded
 from tacit.coherence.components import by_size, connected, distinct
 from tacit.coherence.constraints import Families, clauses_of, families_of
-from tacit.coherence.solve import Answers, solve
+from tacit.coherence.solve import Solutions, solve
 from tacit.coherence.violations import violations
 from tacit.english import several
 from tacit.errors import RepairError, RequestError
@@ -186,7 +186,7 @@ def _problems(variables: _Variables, families: Families) -> Integers:
 
 
 def _statements(
-    buckets: Sequence[Bucket], answers: Sequence[Answers], families: Families
+    buckets: Sequence[Bucket], answers: Sequence[Solutions], families: Families
 ) -> pl.DataFrame:
     """Return every statement assigned true, with any inverse or symmetric counterpart."""
     found = [np.zeros((4, 0), dtype=np.int64)]

@@ -18,7 +18,7 @@ _MOST_BRANCHED = 100_000
 _TOLERANCE = 1e-6
 
 
-class Rows:
+class ProgramRows:
     """Rows a·x <= b of a linear program; each entry of x is a statement's truth value."""
 
     def __init__(self, rules: Rules, n: int, *, total: bool) -> None:

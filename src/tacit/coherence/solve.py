@@ -32,7 +32,7 @@ _PATIENCE = 2.0
 
 
 @dataclass(frozen=True)
-class Answers:
+class Solutions:
     """The chosen assignment for each repair problem in a bucket of similar problems."""
 
     true: Booleans
@@ -44,10 +44,10 @@ class Answers:
 
 def solve(
     buckets: Sequence[Bucket], deadline: float = math.inf, *, break_ties: bool = True
-) -> list[Answers]:
+) -> list[Solutions]:
     """Solve all problems; the smallest first, each with an equal share of the time that is left."""
     answers = []
-    hard: list[tuple[Answers, int, Program]] = []
+    hard: list[tuple[Solutions, int, Program]] = []
     for bucket in buckets:
         rules, n = bucket.rules, bucket.items.shape[1]
         answer = _blank(bucket)
@@ -147,9 +147,9 @@ def _implied(true: Booleans, rules: Rules, n: int) -> Booleans:
     return listed
 
 
-def _blank(bucket: Bucket) -> Answers:
+def _blank(bucket: Bucket) -> Solutions:
     shape = bucket.weights.shape
-    return Answers(
+    return Solutions(
         np.zeros(shape, dtype=bool),
         np.zeros(shape, dtype=bool),
         np.zeros(shape[0]),
@@ -158,7 +158,7 @@ def _blank(bucket: Bucket) -> Answers:
     )
 
 
-def _solve_listed(bucket: Bucket, suitable: Booleans, answer: Answers) -> Booleans:
+def _solve_listed(bucket: Bucket, suitable: Booleans, answer: Solutions) -> Booleans:
     """Solve suitable problems by enumeration if there are few assignments; return the solved."""
     assignments = all_assignments(bucket.rules, bucket.items.shape[1])
     if assignments is None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tacit.findings.spec import Kind
+from tacit.findings.spec import ColumnKind
 
 UNDEFINED = "undefined"
 _MINUS = "\N{MINUS SIGN}"
@@ -99,7 +99,7 @@ def signed(value: float | None) -> str:
 
 
 def estimate(
-    value: float | None, low: float | None, high: float | None, kind: Kind = "percent"
+    value: float | None, low: float | None, high: float | None, kind: ColumnKind = "percent"
 ) -> str:
     """Return a value as text, with its 95 % CI, if there is one, in parentheses."""
     text = formatted(value, kind)
@@ -109,7 +109,7 @@ def estimate(
 
 
 def bracketed(
-    value: float | None, low: float | None, high: float | None, kind: Kind = "percent"
+    value: float | None, low: float | None, high: float | None, kind: ColumnKind = "percent"
 ) -> str:
     """Return a value as text, with the ends of its 95 % CI, if there is one, in brackets."""
     text = formatted(value, kind)
@@ -125,7 +125,7 @@ def p_value(value: float | None) -> str:
     return "< 0.001" if value < _SMALLEST_P else f"{value:.3f}"
 
 
-def formatted(value: Any, kind: Kind) -> str:  # noqa: ANN401 - a cell of any type
+def formatted(value: Any, kind: ColumnKind) -> str:  # noqa: ANN401 - a cell of any type
     """Return a table cell as text, in the format for the kind of values in its column."""
     if kind in _WRITTEN:
         return _WRITTEN[kind](value)
@@ -136,12 +136,12 @@ def formatted(value: Any, kind: Kind) -> str:  # noqa: ANN401 - a cell of any ty
     return f"{value:,}" if kind == "count" else str(value)
 
 
-def bounds(low: float, high: float, kind: Kind) -> str:
+def bounds(low: float, high: float, kind: ColumnKind) -> str:
     """Return both ends of an interval as text; only the upper end is followed by a unit."""
     return f"{_bare(low, kind)} to {formatted(high, kind)}"
 
 
-def _bare(value: float, kind: Kind) -> str:
+def _bare(value: float, kind: ColumnKind) -> str:
     """Return a value as text without its unit."""
     return formatted(value, kind).removesuffix(f"{_SPACE}%").removesuffix(" points")
 
@@ -157,7 +157,7 @@ def evenly_spaced(size: int, kept: int) -> list[int]:
 
 
 _SMALLEST_P = 0.001
-_WRITTEN: Mapping[Kind, Callable[[float | None], str]] = {
+_WRITTEN: Mapping[ColumnKind, Callable[[float | None], str]] = {
     "percent": percent,
     "points": points,
     "score": score,

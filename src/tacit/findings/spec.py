@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from tacit.statistics import Estimate
 
-Kind: TypeAlias = Literal[
+ColumnKind: TypeAlias = Literal[
     "text",
     "count",
     "truth",
@@ -75,7 +75,7 @@ class Column:
 
     name: str
     heading: str
-    kind: Kind = "text"
+    kind: ColumnKind = "text"
     meaning: str = ""
     ends: tuple[str, str] | None = None
     optional: bool = False

@@ -32,7 +32,7 @@ _RELATIONS = 5_000
 
 
 @dataclass(frozen=True)
-class Source:
+class KnowledgeSource:
     """Dumps to build a knowledge base from, and metadata to store in the knowledge base."""
 
     dumps: Sequence[Dump]
@@ -41,7 +41,7 @@ class Source:
     licence: str | None = None
 
 
-def build(source: Source, out: Path, advance: Callable[[int], None] | None = None) -> None:
+def build(source: KnowledgeSource, out: Path, advance: Callable[[int], None] | None = None) -> None:
     """Build a knowledge base and write its file atomically."""
     _check_paths(out, [dump.path for dump in source.dumps])
     try:
@@ -82,7 +82,9 @@ def _move(made: Path, file: Path) -> None:
     made.replace(file)
 
 
-def _fill(base: duckdb.DuckDBPyConnection, source: Source, advance: Callable[[int], None]) -> None:
+def _fill(
+    base: duckdb.DuckDBPyConnection, source: KnowledgeSource, advance: Callable[[int], None]
+) -> None:
     base.execute("SET preserve_insertion_order = false")
     base.execute(
         "CREATE TEMP TABLE raw (relation VARCHAR, head VARCHAR, tail VARCHAR, head_pos VARCHAR, "
@@ -176,7 +178,7 @@ def _triples(columns: Sequence[str]) -> str:
     FROM batch b"""
 
 
-def _name_relations(base: duckdb.DuckDBPyConnection, source: Source) -> None:
+def _name_relations(base: duckdb.DuckDBPyConnection, source: KnowledgeSource) -> None:
     """Rename relations to ConceptNet's spelling and create the table ``relations``."""
     names = base.execute("SELECT DISTINCT relation FROM raw ORDER BY ALL").fetchall()
     if len(names) > _RELATIONS:
@@ -212,7 +214,7 @@ def _join_edges(base: duckdb.DuckDBPyConnection) -> None:
         ORDER BY ALL""")
 
 
-def _write_description(base: duckdb.DuckDBPyConnection, source: Source) -> None:
+def _write_description(base: duckdb.DuckDBPyConnection, source: KnowledgeSource) -> None:
     """Write the table ``about``, with the format, source and size of the knowledge base."""
     query = "SELECT DISTINCT licence FROM raw WHERE licence IS NOT NULL ORDER BY ALL"
     licences = [licence for (licence,) in base.execute(query).fetchall()]
@@ -243,7 +245,7 @@ def _write_description(base: duckdb.DuckDBPyConnection, source: Source) -> None:
         base.execute("INSERT INTO about VALUES (?, ?)", [key, json.dumps(value)])
 
 
-def _files(source: Source) -> str:
+def _files(source: KnowledgeSource) -> str:
     return ", ".join(str(dump.path) for dump in source.dumps)
 
 

@@ -8,14 +8,16 @@ import polars as pl
 
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.options import BackgroundOptions
-from tacit.knowledge.words import Part
+from tacit.knowledge.words import TextPart
 
 # The words of a label of which more than half must be in the text: SQL condition, count column.
 _OF = {"all-words": ("true", "words"), "content-words": ("NOT stop", "content")}
 
 
 def concepts_in(
-    base: KnowledgeBase, anchors: Sequence[Sequence[Part]], options: BackgroundOptions | None = None
+    base: KnowledgeBase,
+    anchors: Sequence[Sequence[TextPart]],
+    options: BackgroundOptions | None = None,
 ) -> pl.DataFrame:
     """Find the concepts of the knowledge base that occur in each anchor's parts."""
     options = options or BackgroundOptions()
@@ -36,7 +38,7 @@ def concepts_in(
     )
 
 
-def _tables(anchors: Sequence[Sequence[Part]], *, pooled: bool) -> dict[str, pl.DataFrame]:
+def _tables(anchors: Sequence[Sequence[TextPart]], *, pooled: bool) -> dict[str, pl.DataFrame]:
     """Return the tables ``lines`` (the parts), ``tokens``, ``lemmas`` and ``bags``."""
     parts = pl.DataFrame(
         [

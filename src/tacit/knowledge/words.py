@@ -25,7 +25,7 @@ CONTENT = ("NOUN", "VERB", "ADJ", "ADV")
 
 
 @dataclass(frozen=True)
-class Part:
+class TextPart:
     """A part of an anchor question (its text or a choice), prepared for concept matching."""
 
     lemmas: frozenset[str]
@@ -42,7 +42,7 @@ class Words:
     tagger: str | None = None
     _known: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
 
-    def parts(self, texts: Iterable[str]) -> list[Part]:
+    def parts(self, texts: Iterable[str]) -> list[TextPart]:
         """Tokenize each text, and lemmatize the words that ``Words.version`` selects."""
         return [self._part(doc) for doc in self._docs(map(comparable, strings(texts, "texts")))]
 
@@ -66,7 +66,7 @@ class Words:
         ends = [words[0], words[-1]] if len(words) > 1 else words
         return ", ".join(map(_listed_parts, ends))
 
-    def _part(self, doc: Doc) -> Part:
+    def _part(self, doc: Doc) -> TextPart:
         lemmas = {lemma for token in self._words(doc) for lemma in self._counting(token)}
         text, starts, ends = "", [], []
         for token in doc:
@@ -77,7 +77,7 @@ class Words:
             text += token.lower_
             ends.append(len(text))
             text += token.whitespace_
-        return Part(frozenset(lemmas), text, tuple(starts), tuple(ends))
+        return TextPart(frozenset(lemmas), text, tuple(starts), tuple(ends))
 
     def _docs(self, texts: Iterable[str]) -> Iterator[Doc]:
         if self.tagger is None:

@@ -8,9 +8,9 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from tacit.findings.numbers import score
-from tacit.outputs import Kind
+from tacit.outputs import OutputKind
 from tacit.present.tables import markdown as table
-from tacit.runs.gate.decision import Decision
+from tacit.runs.gate.decision import GateDecision
 from tacit.runs.gate.gate import Gate, changed, interval, outlook, titled
 
 _MOST_LISTED = 20
@@ -24,12 +24,12 @@ _HEADS = {
 """The headings of the decisions, and whether their columns contain numbers."""
 
 
-def _starting(name: str, start: str) -> Kind:
+def _starting(name: str, start: str) -> OutputKind:
     def is_own(path: Path) -> bool:
         with path.open("rb") as file:
             return file.read(len(start)) == start.encode()
 
-    return Kind(name, is_own)
+    return OutputKind(name, is_own)
 
 
 _XML = "<?xml version='1.0' encoding='utf-8'?>\n"
@@ -46,7 +46,7 @@ def markdown(gate: Gate) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _row(decision: Decision) -> list[str]:
+def _row(decision: GateDecision) -> list[str]:
     limit = str(decision.limit)
     of_flips = decision.limit.above is not None
     values = ["", ""] if of_flips else [score(value) for value in decision.values]

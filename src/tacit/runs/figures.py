@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Figures:
+class FigureOptions:
     """The options of figures: the file formats and the palette."""
 
     formats: tuple[str, ...]
     colours: Palette
 
     @classmethod
-    def of(cls, formats: str | None, palette: str) -> Figures:
+    def of(cls, formats: str | None, palette: str) -> FigureOptions:
         """Parse the figure options, and raise an error if an option is invalid."""
         chosen = listed(formats)
         check_formats(chosen)

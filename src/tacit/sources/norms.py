@@ -73,7 +73,7 @@ class Norms:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class NormLayout:
     """A layout of norm files: the names of the columns in the files, in lower case."""
 
     name: str
@@ -97,7 +97,7 @@ class Layout:
 
 # In the order in which they are compared with a header.
 LAYOUTS = (
-    Layout(
+    NormLayout(
         "cslb",
         "the CSLB norms",
         frozenset({"feature type", "feature alternatives"}),
@@ -106,14 +106,14 @@ LAYOUTS = (
         "feature alternatives",
         "participant list",
     ),
-    Layout(
+    NormLayout(
         "mcrae",
         "the McRae norms",
         frozenset({"prod_freq", "br_label", "wb_label"}),
         "prod_freq",
         "br_label",
     ),
-    Layout("table", "a table", frozenset({"concept", "feature", "pf"}), "pf", "category"),
+    NormLayout("table", "a table", frozenset({"concept", "feature", "pf"}), "pf", "category"),
 )
 
 
@@ -158,7 +158,7 @@ def read_norms(path: Path | str | Any) -> Norms:  # noqa: ANN401 - any data fram
     return Norms(path, tuple(found.values()), underscored, lines)
 
 
-def _layout_of(columns: Sequence[str], path: Path) -> Layout:
+def _layout_of(columns: Sequence[str], path: Path) -> NormLayout:
     layout = next((one for one in LAYOUTS if not one.marks.isdisjoint(columns)), None)
     if layout is None:
         raise DataError(
@@ -178,7 +178,12 @@ def _layout_of(columns: Sequence[str], path: Path) -> Layout:
 
 
 def _row(
-    line: int, cells: Mapping[str, str], layout: Layout, spelled: Spellings, *, underscored: bool
+    line: int,
+    cells: Mapping[str, str],
+    layout: NormLayout,
+    spelled: Spellings,
+    *,
+    underscored: bool,
 ) -> _Row:
     concept, feature = spelled(cells["concept"]), cells["feature"]
     if not concept:
@@ -201,7 +206,7 @@ def _row(
     return _Row(line, one, gave.problem)
 
 
-def _frequency(text: str, layout: Layout) -> int:
+def _frequency(text: str, layout: NormLayout) -> int:
     try:
         value = float(text)
         whole = int(value)

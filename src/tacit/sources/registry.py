@@ -20,7 +20,7 @@ from tacit.tables import resolved
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kind:
+class DataKind:
     """A kind of data, and the commands and options that accept data of this kind."""
 
     name: str
@@ -70,7 +70,7 @@ class Source:
     """A published data set that Tacit can read. Attributes with unknown values are None."""
 
     name: str
-    kind: Kind
+    kind: DataKind
     label: str
     title: str
     home: str
@@ -117,7 +117,7 @@ class Source:
 class Registry:
     """All kinds of data and all data sets, by name, in the order of the registry file."""
 
-    kinds: Mapping[str, Kind]
+    kinds: Mapping[str, DataKind]
     sources: Mapping[str, Source]
 
     def of_kind(self, kind: str) -> list[Source]:
@@ -137,7 +137,7 @@ def registry() -> Registry:
     """Return the registry that is part of Tacit; its file is read only once."""
     path = Path(str(resources.files("tacit") / "sources" / "registry.yaml"))
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    kinds = {name: Kind(name=name, **entry) for name, entry in content["kinds"].items()}
+    kinds = {name: DataKind(name=name, **entry) for name, entry in content["kinds"].items()}
     sources = {
         name: Source(
             name=name,

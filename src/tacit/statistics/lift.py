@@ -88,7 +88,7 @@ def measure_lift(
     80 % at a level of 5 %.
     """
     how = how or Permutations()
-    rows = Rows.of(right, score, clusters, strata)
+    rows = RankedRows.of(right, score, clusters, strata)
     precision, chance = average_precision(right, score), rows.chance
     value, area = lift(precision, chance), auroc(right, score)
     why = rows.why_not(value)
@@ -124,7 +124,7 @@ def measure_lift(
 
 
 @dataclass(frozen=True)
-class Rows:
+class RankedRows:
     """Rows in descending order of score; the input order of tied rows has no effect."""
 
     labels: Labels
@@ -139,7 +139,7 @@ class Rows:
         score: ArrayLike,
         clusters: ArrayLike,
         strata: ArrayLike | None = None,
-    ) -> Rows:
+    ) -> RankedRows:
         counts = at_thresholds(right, score)[1]
         labels, scores = np.asarray(right, dtype=bool), np.asarray(score, dtype=np.float64)
         of = np.zeros(len(labels)) if strata is None else np.asarray(strata)

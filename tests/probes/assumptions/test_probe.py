@@ -14,7 +14,7 @@ from tacit.findings.findings import Findings
 from tacit.models.fake import FakeModel
 from tacit.probes.assumptions.options import AssumptionsOptions
 from tacit.probes.assumptions.probe import Assumptions, AssumptionsProbe
-from tacit.probes.assumptions.vocabulary import Words
+from tacit.probes.assumptions.vocabulary import Vocabularies
 from tacit.probes.base import ModelWords
 from tacit.requests import Prompt, Vocabulary
 from tacit.sources.norms import Norms, Property
@@ -163,11 +163,11 @@ def test_no_more_than_the_best_is_kept_of_a_ranking(norms: Norms) -> None:
 def test_words_are_shared_by_all_models_and_have_letters_only() -> None:
     """Models without a common word cannot be compared over a vocabulary."""
     one, other = Vocabulary(["bear", "12", "!", "Fox"]), Vocabulary(["bear", "fox", "U.S."])
-    words = Words.of({"a": one, "b": other})
+    words = Vocabularies.of({"a": one, "b": other})
     assert words.shared.words == ("bear",)
     assert words.own["a"].words == ("Fox", "bear")
     with pytest.raises(RequestError, match="in all of these models: a, b"):
-        Words.of({"a": one, "b": Vocabulary(["fox"])})
+        Vocabularies.of({"a": one, "b": Vocabulary(["fox"])})
 
 
 def test_the_candidates_of_each_part_are_told(norms: Norms) -> None:

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tacit.knowledge.base import KnowledgeBase
-from tacit.knowledge.build import Source, build
+from tacit.knowledge.build import KnowledgeSource, build
 from tacit.knowledge.negatives import negatives, tails_of
 from tacit.knowledge.options import BackgroundOptions, Negatives
 from tacit.probes.consistency import TABLES
@@ -35,7 +35,7 @@ def described(folder: Path, lines: list[str], preset: Negatives, *, own: bool) -
     """The attributes of the tails of a knowledge base's facts about IsA."""
     dump = folder / "dump.tsv"
     dump.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    build(Source([Dump(dump)]), folder / "base.duckdb")
+    build(KnowledgeSource([Dump(dump)]), folder / "base.duckdb")
     with KnowledgeBase(folder / "base.duckdb") as base:
         facts = base.table(
             "SELECT DISTINCT concept AS head, relation, other AS tail FROM base.neighbours n "

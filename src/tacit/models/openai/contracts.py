@@ -80,7 +80,7 @@ class OpenAI(Contract):
         return found
 
 
-class _Named(Contract):
+class _NamedContract(Contract):
     """A contract whose answers have the names of the questions."""
 
     reply = NamedJudgements
@@ -97,7 +97,7 @@ class _Named(Contract):
         ]
 
 
-class SGLang(_Named):
+class SGLang(_NamedContract):
     """SGLang's decisions, which share the address of OpenAI's and nothing else."""
 
     name = "SGLang's decisions"
@@ -117,7 +117,7 @@ class SGLang(_Named):
         return {"input": INPUT, "questions": questions, **pinned, **ids}
 
 
-class SystemOne(_Named):
+class SystemOne(_NamedContract):
     """The decisions of TypeSafe's System One, which vLLM, llama.cpp and SGLang serve."""
 
     name = "System One"

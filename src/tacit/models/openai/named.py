@@ -127,7 +127,7 @@ def differences(then: Values, now: Values) -> list[float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedCandidates:
     """A prompt's candidates, and the tokens of those that are not a single token."""
 
     candidates: Candidates
@@ -171,7 +171,7 @@ class Rankings:
             values[candidates.single] = read
         return rank(prompt, values, candidates.tokens)
 
-    def asked(self, prompts: Sequence[RankingPrompt]) -> list[Asked]:
+    def asked(self, prompts: Sequence[RankingPrompt]) -> list[AskedCandidates]:
         first = [fill(prompt.asking(prompt.vocabulary.words[:1]))[0] for prompt in prompts]
         with self._lock:  # the words of a vocabulary are tokenized once
             placed = self._words.locate(prompts, first, self._written)
@@ -179,7 +179,7 @@ class Rankings:
         for prompt, one in zip(prompts, placed, strict=True):
             others = [prompt.vocabulary.words[at] for at in one.candidates.whole]
             whole = self._named.cut(fill(prompt.asking(others))) if others else []
-            found.append(Asked(one.candidates, one.frame and one.frame[0], tuple(whole)))
+            found.append(AskedCandidates(one.candidates, one.frame and one.frame[0], tuple(whole)))
         return found
 
     def _written(self, prompts: Sequence[Prompt]) -> list[list[Tokens | None]]:

@@ -69,13 +69,13 @@ Count = Annotated[int | None, BeforeValidator(count)]
 Logprob = Annotated[float | None, Strict(), BeforeValidator(_logprob)]
 
 
-class Details(BaseModel):
+class CompletionDetails(BaseModel):
     reasoning_tokens: Count = None
 
 
 class Usage(BaseModel):
     prompt_tokens: Annotated[Count, _named("prompt_tokens", "input_tokens")] = None
-    completion_tokens_details: Annotated[Details, _only(dict, {})] = Details()
+    completion_tokens_details: Annotated[CompletionDetails, _only(dict, {})] = CompletionDetails()
 
 
 class TopToken(BaseModel):
@@ -258,7 +258,9 @@ _READ = (
     *(ScoredItems, Tokenized),
     *(Judgements, Judged, OptionProbability, NamedJudgements, NamedJudged, Diagnostics),
 )
-_FIELDS = frozenset(name for model in (*_READ, Usage, Details) for name in model.model_fields)
+_FIELDS = frozenset(
+    name for model in (*_READ, Usage, CompletionDetails) for name in model.model_fields
+)
 
 
 class ReplyError(ScoringError):

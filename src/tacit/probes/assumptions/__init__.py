@@ -26,7 +26,7 @@ class Example(BaseModel):
     completions: dict[str, tuple[str, ...]]
 
 
-class Templates(BaseModel):
+class AssumptionsTemplates(BaseModel):
     retrieval: dict[str, str]
     preface: str
     relations: dict[str, str]
@@ -36,5 +36,5 @@ class Templates(BaseModel):
 
 
 @cache
-def load_templates() -> Templates:
-    return Templates.model_validate(shipped("templates", "assumptions"))
+def load_templates() -> AssumptionsTemplates:
+    return AssumptionsTemplates.model_validate(shipped("templates", "assumptions"))

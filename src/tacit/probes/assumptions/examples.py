@@ -15,13 +15,13 @@ from tacit.charts.shown import Shown, spread
 from tacit.charts.theme import PAPER, Palette, mixed
 from tacit.english import several
 from tacit.findings.numbers import score
-from tacit.findings.spec import Kind
+from tacit.findings.spec import ColumnKind
 from tacit.probes.assumptions import MAIN, load_templates
 from tacit.probes.assumptions.ranks import chance_mrr
 
 PAPERS = "bear"  # the concept of the paper's Figure 1
 BEST = 5
-_RESULTS: Mapping[str, Kind] = {"rank": "count", "probability": "percent"}
+_RESULTS: Mapping[str, ColumnKind] = {"rank": "count", "probability": "percent"}
 _COLUMNS = ("best", "2.", "3.", "4.", "5.", *_RESULTS)
 
 

@@ -10,7 +10,7 @@ import altair as alt
 import polars as pl
 
 from tacit.charts.figures import Drawn, Figures, of_sizes
-from tacit.charts.marks import Curves, Rows
+from tacit.charts.marks import Curves, LabelledRows
 from tacit.charts.panels import in_rows
 from tacit.charts.plots import Grid
 from tacit.charts.shown import Shown, counted
@@ -209,9 +209,11 @@ def _counts(part: pl.DataFrame, shown: Shown) -> alt.LayerChart:
     return grid.chart("concepts")
 
 
-def _lanes(table: pl.DataFrame, column: Column, shown: Shown, words: Sequence[Column]) -> Rows:
+def _lanes(
+    table: pl.DataFrame, column: Column, shown: Shown, words: Sequence[Column]
+) -> LabelledRows:
     """Return rows of relations, with a lane per model."""
-    return Rows(
+    return LabelledRows(
         table,
         column,
         shown.colours,

@@ -28,7 +28,7 @@ from tacit.probes.assumptions.properties import (
     word_properties,
 )
 from tacit.probes.assumptions.retrieval import ORDERS, RANDOM_ORDERS, TIES, Retrieval, has_ties
-from tacit.probes.assumptions.vocabulary import Words, read_words
+from tacit.probes.assumptions.vocabulary import Vocabularies, read_words
 from tacit.probes.base import Answered, Answers, ModelWords, Probe, Requests
 from tacit.requests import Vocabulary
 from tacit.sources.norms import Norms, read_norms
@@ -101,7 +101,7 @@ class Assumptions(Probe):
         return elicit(self.norms, self.options, self.corrections)
 
     def for_models(self, models: Mapping[str, ModelWords]) -> Mapping[str, AssumptionsProbe]:
-        words = Words.of({name: model.words for name, model in models.items()})
+        words = Vocabularies.of({name: model.words for name, model in models.items()})
         return {
             name: AssumptionsProbe(self, words, name, model.kind) for name, model in models.items()
         }
@@ -112,7 +112,7 @@ class AssumptionsProbe(Probe):
     """The assumptions probe for one model."""
 
     probe: Assumptions
-    words: Words
+    words: Vocabularies
     model: str
     kind: str
 

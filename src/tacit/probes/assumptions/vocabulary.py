@@ -12,14 +12,14 @@ from tacit.strings import Spellings
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Vocabularies:
     """The vocabularies of all compared models."""
 
     own: Mapping[str, Vocabulary]
     shared: Vocabulary
 
     @classmethod
-    def of(cls, models: Mapping[str, Vocabulary]) -> Words:
+    def of(cls, models: Mapping[str, Vocabulary]) -> Vocabularies:
         """Build the vocabularies from the words that are a single token in each model."""
         own = {name: _lettered(name, words) for name, words in models.items()}
         shared = set.intersection(*(set(words.words) for words in own.values()))

@@ -9,7 +9,7 @@ import altair as alt
 import polars as pl
 
 from tacit.charts.figures import Drawn, Figures, of_sizes
-from tacit.charts.marks import Curves, Rows
+from tacit.charts.marks import Curves, LabelledRows
 from tacit.charts.panels import bounds, in_rows
 from tacit.charts.plots import Histograms, Scatter
 from tacit.charts.shown import Shown, counted, spread
@@ -142,7 +142,7 @@ def prompting_bias(shown: Shown) -> Drawn | None:
     )
     green, red = shown.colours.after["log-odds"], shown.colours.faults[0]
     facts, negatives = signs.values()
-    rows = Rows(
+    rows = LabelledRows(
         long,
         Column("value", "accuracy", "percent"),
         shown.colours,
@@ -258,18 +258,18 @@ FIGURES = Figures(
 )
 
 
-def _rows(shown: Shown, name: str, value: str, n: str = "n", **how: Any) -> Rows | None:  # noqa: ANN401 - attributes of the rows
+def _rows(shown: Shown, name: str, value: str, n: str = "n", **how: Any) -> LabelledRows | None:  # noqa: ANN401 - attributes of the rows
     """Rows of a table's values, with the value and n as text; None if no value is defined."""
     table, column = shown.defined(name, value), TABLES[name].column
     if table is None:
         return None
     words = (column(value), column(n))
-    return Rows(table, words[0], shown.colours, told=words[1:], words=words, **how)
+    return LabelledRows(table, words[0], shown.colours, told=words[1:], words=words, **how)
 
 
 def _consistency_and_lift(
     shown: Shown, name: str, label: str = "model"
-) -> tuple[Rows, Rows] | None:
+) -> tuple[LabelledRows, LabelledRows] | None:
     """Rows of the conceptual consistency with its chance level, and rows of the lift."""
     rows, column = _rows(shown, name, "consistency", label=label), TABLES[name].column
     if rows is None:
@@ -281,12 +281,12 @@ def _consistency_and_lift(
     return replace(rows, reference=column("chance")), lift
 
 
-def _cut(lift: Rows) -> str | None:
+def _cut(lift: LabelledRows) -> str | None:
     """The end of the axis, if intervals of the lift extend below it."""
     return "\N{MINUS SIGN}1" if (lift.drawn["low"] < -1).any() else None
 
 
-def _models(rows: Rows, shown: Shown, text: str) -> alt.LayerChart:
+def _models(rows: LabelledRows, shown: Shown, text: str) -> alt.LayerChart:
     """One row per model, or one point per model if model sizes are compared."""
     labels = list(shown.labels.values())
     if not shown.by_size:

@@ -71,7 +71,7 @@ def load_templates(own: Path | None = None) -> Templates:
     templates = _shipped()
     if own is None:
         return templates
-    given = read_as(_File, own).content.relations
+    given = read_as(_TemplatesFile, own).content.relations
     relations = {comparable(name): template for name, template in given.items()}
     return replace(templates, relations={**templates.relations, **relations})
 
@@ -81,7 +81,7 @@ def _shipped() -> Templates:
     return TypeAdapter(Templates).validate_python(shipped("templates", "consistency"))
 
 
-class _File(BaseModel):
+class _TemplatesFile(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     relations: Annotated[dict[str, RelationTemplate], Field(min_length=1)]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from tacit.charts.figures import Drawn, Figures, of_sizes
-from tacit.charts.marks import Curves, Rows
+from tacit.charts.marks import Curves, LabelledRows
 from tacit.charts.panels import in_rows
 from tacit.charts.plots import Histograms
 from tacit.charts.shown import Shown, counted
@@ -74,7 +74,7 @@ def violations(shown: Shown) -> Drawn | None:
             pl.col("constraint").replace_strict(rates, default=None).cast(float).alias(name)
             for name, rates in published.items()
         )
-    rows = Rows(
+    rows = LabelledRows(
         table,
         spec.column("rate"),
         shown.colours,
@@ -175,7 +175,7 @@ def _lowest(shown: Shown, key: str) -> Drawn | None:
     if table is None:
         return None
     lowest = table.filter(stage="before").drop_nulls("accuracy").sort("accuracy", "n", key)
-    rows = Rows(
+    rows = LabelledRows(
         lowest.group_by("model", maintain_order=True)
         .head(_LOWEST)
         .with_columns(label=pl.format("{} ({})", key, "n")),
@@ -210,7 +210,7 @@ def _gained(table: pl.DataFrame, key: str, shown: Shown) -> Drawn:
     gain = pl.col("gain").map_elements(points, pl.String).str.strip_suffix(" points")
     gains = _gains(table, ["model", key], "accuracy")
     spec = TABLES[f"accuracy_by_{key}"]
-    rows = Rows(
+    rows = LabelledRows(
         table.join(
             gains.with_columns(gain), on=["model", key, "series"], how="left", maintain_order="left"
         ).with_columns(label=pl.concat_str(*rank, pl.format("{} ({})", key, n))),

@@ -25,7 +25,7 @@ _UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
-class Record:
+class EvaluationRecord:
     """A run as a record, and its answers that are right or wrong as rows."""
 
     run: Run
@@ -209,4 +209,4 @@ def export(runs: tuple[Run, ...], folder: Path, organization: str, relationship:
     if not organization.strip():
         raise RequestError("--organization is empty: name who made the evaluation")
     now = str(int(time.time()))
-    return [Record(run, organization, relationship, now).write(folder) for run in runs]
+    return [EvaluationRecord(run, organization, relationship, now).write(folder) for run in runs]

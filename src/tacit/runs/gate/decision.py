@@ -16,7 +16,7 @@ VERDICTS: tuple[Verdict, ...] = ("failed", "inconclusive", "passed")
 """The verdicts, the worst first."""
 
 POWER = 0.8
-"""The probability with which a change of the size ``Decision.detectable`` fails."""
+"""The probability with which a change of the size ``GateDecision.detectable`` fails."""
 
 _RESAMPLES_IN_TAIL = 100
 _MOST_CHANGE = 10.0
@@ -25,7 +25,7 @@ _MOST_TIMES = 100  # no more than so many times the questions are proposed
 
 
 @dataclass(frozen=True)
-class Decision:
+class GateDecision:
     """The decision on a measure of a changed model.
 
     Each end of the interval of ``change`` is a one-sided bound at ``confidence``, corrected for the
@@ -153,7 +153,7 @@ def decide(
     about: Mapping[str, Any],
     candidates: int,
     are_equal: bool = False,
-) -> Decision:
+) -> GateDecision:
     """Decide on the change of a measure for one of several ``candidates`` (by Bonferroni).
 
     ``about`` are the fields ``measure``, ``model``, ``n`` and ``flipped`` of the decision.
@@ -172,7 +172,7 @@ def decide(
         if limit.above is None:
             low = min(low, change.value - unseen)
         change = replace(change, low=low, high=max(high, change.value + unseen), why=None)
-    return Decision(
+    return GateDecision(
         limit=limit,
         values=measure.values,
         change=change,

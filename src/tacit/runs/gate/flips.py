@@ -20,7 +20,7 @@ _NONE = "no answer"
 
 
 @dataclass(frozen=True)
-class Answers:
+class PairedAnswers:
     """The answers of two runs to the same questions, one row per question.
 
     ``both`` has the columns of ``Probe.sides`` for the base and, with `` then``, for the changed
@@ -31,7 +31,7 @@ class Answers:
     both: pl.DataFrame
 
     @classmethod
-    def of(cls, noun: str, base: pl.DataFrame, new: pl.DataFrame) -> Answers:
+    def of(cls, noun: str, base: pl.DataFrame, new: pl.DataFrame) -> PairedAnswers:
         """Join the answers to the same questions."""
         keys = of_question(base)
         both = base.join(new, on=keys, how="full", suffix=_THEN, coalesce=True)
@@ -116,13 +116,13 @@ def _flip_probability(yes: int, votes: int, yes_then: int, votes_then: int) -> f
     return float(p[(2 * first > votes) != (2 * (total - first) > votes_then)].sum())
 
 
-def answers_of(kind: type[Probe], base: Findings, new: Findings) -> list[Answers]:
+def answers_of(kind: type[Probe], base: Findings, new: Findings) -> list[PairedAnswers]:
     """Return the answers of two runs to what both were asked, by what is answered."""
     asked = [
         {noun: _asked(table, of_question(table), other) for noun, table in kind.sides(one).items()}
         for one, other in ((base, new), (new, base))
     ]
-    return [Answers.of(noun, table, asked[1][noun]) for noun, table in asked[0].items()]
+    return [PairedAnswers.of(noun, table, asked[1][noun]) for noun, table in asked[0].items()]
 
 
 def _asked(table: pl.DataFrame, keys: Sequence[str], other: Findings) -> pl.DataFrame:

@@ -14,8 +14,8 @@ from tacit.english import several
 from tacit.errors import RequestError
 from tacit.findings.numbers import points, score
 from tacit.runs.comparison import check_comparable
-from tacit.runs.gate.decision import VERDICTS, Decision, Verdict
-from tacit.runs.gate.flips import Answers
+from tacit.runs.gate.decision import VERDICTS, GateDecision, Verdict
+from tacit.runs.gate.flips import PairedAnswers
 from tacit.runs.gate.pair import Pair
 from tacit.runs.gate.policy import Limit, Policy, find
 from tacit.runs.reading import all_runs
@@ -45,7 +45,7 @@ class Gate:
     """
 
     base: str
-    decisions: tuple[Decision, ...]
+    decisions: tuple[GateDecision, ...]
     _pairs: tuple[Pair, ...] = field(default=(), compare=False, repr=False)
 
     @property
@@ -150,12 +150,12 @@ class Gate:
         return "\n".join(self.lines)
 
 
-def titled(decision: Decision) -> str:
+def titled(decision: GateDecision) -> str:
     """Return the name of the measure, and what a share of flipped answers leaves out."""
     return f"{decision.measure}, {decision.note}" if decision.note else decision.measure
 
 
-def changed(decision: Decision) -> str:
+def changed(decision: GateDecision) -> str:
     """Return the measure, its change, the limit, and what the questions can decide."""
     before, after = map(score, decision.values)
     values = "" if decision.limit.above is not None else f"{before} to {after}, "
@@ -164,7 +164,7 @@ def changed(decision: Decision) -> str:
     return f"{titled(decision)}: {change}"
 
 
-def interval(decision: Decision) -> str:
+def interval(decision: GateDecision) -> str:
     """Return the change in percentage points, or the share in per cent, with its bounds."""
     change = decision.change
     texts = [
@@ -178,11 +178,11 @@ def interval(decision: Decision) -> str:
     return f"{value}{_unit(decision)}" + ("" if change.low is None else f" [{low}, {high}]")
 
 
-def _unit(decision: Decision) -> str:
+def _unit(decision: GateDecision) -> str:
     return " points" if decision.limit.above is None else f"{_SPACE}%"
 
 
-def outlook(decision: Decision) -> str:
+def outlook(decision: GateDecision) -> str:
     """Return why there is no interval, how many questions would decide, or what can be found."""
     if decision.change.low is None:
         return f"no interval: {decision.change.why or 'undefined for a model'}"
@@ -197,7 +197,7 @@ def outlook(decision: Decision) -> str:
     return f"finds {found} of {100 * decision.detectable:.1f}{_unit(decision)}"
 
 
-def _counted(answers: Answers) -> str:
+def _counted(answers: PairedAnswers) -> str:
     counts = answers.counts
     listed = ", ".join(
         f"{count:,} {way.replace('_', ' ')}"

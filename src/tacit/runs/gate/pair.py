@@ -14,8 +14,8 @@ from tacit.findings.findings import Findings
 from tacit.findings.measure import Measure
 from tacit.probes.base import Probe
 from tacit.probes.registry import probe
-from tacit.runs.gate.decision import Decision, decide
-from tacit.runs.gate.flips import Answers, answers_of, violations_of
+from tacit.runs.gate.decision import GateDecision, decide
+from tacit.runs.gate.flips import PairedAnswers, answers_of, violations_of
 from tacit.runs.gate.policy import Limit
 from tacit.runs.metrics import metric_name
 from tacit.runs.run import Run
@@ -48,7 +48,7 @@ class Pair:
         return {metric_name(self.kind, each.metric or each.name): each for each in found}
 
     @cached_property
-    def answers(self) -> Mapping[str, Answers]:
+    def answers(self) -> Mapping[str, PairedAnswers]:
         """The answers of both models by the name of the share of flipped answers."""
         found = answers_of(self.kind, *self.findings)
         return {metric_name(self.kind, f"flipped {each.noun}s"): each for each in found}
@@ -72,7 +72,7 @@ class Pair:
         titles = {name: metric_name(self.kind, each.name) for name, each in self.measures.items()}
         return {name: (name, titles.get(name, name)) for name in (*self.measures, *self.answers)}
 
-    def decide(self, name: str, limit: Limit, candidates: int) -> Decision:
+    def decide(self, name: str, limit: Limit, candidates: int) -> GateDecision:
         """Decide on a measure of the changed model, one of several candidates."""
         if name not in self.names:
             raise RequestError(
@@ -99,7 +99,7 @@ class Pair:
         are_equal = self.is_unchanged and None not in measure.values
         return decide(measure, limit, about=about, candidates=candidates, are_equal=are_equal)
 
-    def _share(self, answers: Answers, limit: Limit) -> Measure:
+    def _share(self, answers: PairedAnswers, limit: Limit) -> Measure:
         """The share of flipped answers; of sampled replies, only if their votes are known."""
         share = answers.measure(limit.margin)
         sampled = ["votes" in run.summary for run in (self.base, self.new)]

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from tacit.english import several
 from tacit.errors import RequestError, TacitError
 from tacit.files import SUITE, publish_text
-from tacit.outputs import Kind, check_outputs, page
+from tacit.outputs import OutputKind, check_outputs, page
 from tacit.runs.comparison import warnings, write_comparison
 from tacit.runs.reading import read_runs
 from tacit.runs.reporter import resumable
@@ -93,7 +93,7 @@ def _check_folder(out: Path, file: Path, *, report: bool) -> None:
         raise RequestError(
             f"{out} contains the run of one model: choose another folder for a suite"
         )
-    status = (out / STATUS, Kind("the status of a suite", _is_status))
+    status = (out / STATUS, OutputKind("the status of a suite", _is_status))
     check_outputs([file], [status, (out / REPORT if report else None, page("report"))])
 
 
