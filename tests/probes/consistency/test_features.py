@@ -8,7 +8,7 @@ from wordfreq import zipf_frequency
 
 from tacit.knowledge.background import mean_zipf
 from tacit.probes.consistency.features import by_choice, features, of_background
-from tacit.probes.consistency.results import answered, scored
+from tacit.probes.consistency.results import model_answers, scored
 from tacit.requests import Prompt
 from tests.probes.consistency.asking_by_hand import Dice, answers_of
 from tests.probes.consistency.run_by_hand import CASES, Run
@@ -59,7 +59,7 @@ def test_the_features_of_answers_are_those_of_their_scores(run: Run) -> None:
 
 def features_of(run: Run) -> pl.DataFrame:
     scores = scored(run.probe, answers_of(run.probe, run.says))
-    return features(answered(run.probe, scores))
+    return features(model_answers(run.probe, scores))
 
 
 def per_byte(run: Run, group: str, choice: str, about: str = "") -> float | None:
