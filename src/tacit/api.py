@@ -247,14 +247,14 @@ def compare(*runs: Run | str | Path, force: bool = False) -> Runs:
     if len(runs) == 1 and isinstance(runs[0], Mapping | Sequence) and not isinstance(runs[0], str):
         given: Any = runs[0]
         runs = tuple(given.values() if isinstance(given, Mapping) else given)
-    found = named(all_runs(runs))
-    probes = sorted({one.probe for one in found})
+    finished = named(all_runs(runs))
+    probes = sorted({one.probe for one in finished})
     if len(probes) > 1:
         raise RequestError(
             f"these runs are of several probes ({', '.join(probes)}); give runs of one probe"
         )
-    check_comparable(found, force=force)
-    return Runs(found)
+    check_comparable(finished, force=force)
+    return Runs(finished)
 
 
 @spelled_in_python()

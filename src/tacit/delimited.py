@@ -71,8 +71,8 @@ def with_header(
     rows: Iterable[Numbered], path: Path, *, uneven: bool = False
 ) -> tuple[Numbered, list[Numbered]]:
     """Return the header and the rows, each with as many cells as the header."""
-    found = iter(rows)
-    first, header = next(found, (1, []))
+    remaining = iter(rows)
+    first, header = next(remaining, (1, []))
     header = list(map(comparable, header))
     if not any(header):
         raise DataError("is empty; expected a header line", path)
@@ -82,7 +82,7 @@ def with_header(
         raise DataError(f"names the column {', '.join(repeated)} twice", path, first)
     named = [at for at, name in enumerate(header) if name]
     kept, ignored = [], set[int]()
-    for line, cells in found:
+    for line, cells in remaining:
         if uneven and not any(cells[len(header) :]):
             cells[len(header) :] = []
             cells.extend([""] * (len(header) - len(cells)))

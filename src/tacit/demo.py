@@ -75,21 +75,21 @@ def _bundle() -> None:
     runtime()
 
 
-def errors_found(found: Mapping[str, Run]) -> str:
+def errors_found(runs: Mapping[str, Run]) -> str:
     """Return a sentence on how well the probes detect the planted errors."""
     import polars as pl
 
-    errors, tables = planted(), found["consistency"].tables
+    errors, tables = planted(), runs["consistency"].tables
     facts = tables["facts"].join(tables["fact_answers"].filter(expected="yes"), on="fact")
     answered_wrong = facts.filter(~pl.col("right")).select("relation", "head", "tail")
     wrong = errors.wrong.intersection(answered_wrong.iter_rows())
-    beliefs = found["parts"].tables["beliefs"].filter(pl.col("p_true") > 1 / 2)
+    beliefs = runs["parts"].tables["beliefs"].filter(pl.col("p_true") > 1 / 2)
     believed = set(beliefs.select(_STATEMENT).iter_rows())
     both = sum(
         all((thing, *statement) in believed for statement in pair)
         for thing, pair in errors.contradictions
     )
-    apart = _separations(found)
+    apart = _separations(runs)
     return (
         f"Planted errors: {several(len(errors.withheld), 'word')} were left out of the training "
         "data, and the probes tell the other words from these words with an AUROC of "
@@ -100,17 +100,17 @@ def errors_found(found: Mapping[str, Run]) -> str:
     )
 
 
-def _separations(found: Mapping[str, Run]) -> dict[str, float | None]:
+def _separations(runs: Mapping[str, Run]) -> dict[str, float | None]:
     """Return each probe's AUROC for distinguishing taught concepts from withheld concepts."""
     import polars as pl
 
     from tacit.statistics.ranking import auroc
 
     withheld = planted().withheld
-    beliefs = found["parts"].tables["beliefs"].drop_nulls(["label", "p_true"])
+    beliefs = runs["parts"].tables["beliefs"].drop_nulls(["label", "p_true"])
     right = (pl.col("p_true") > 1 / 2) == pl.col("label")
-    anchors = found["consistency"].tables["anchors"].drop_nulls("background_score")
-    retrieval = found["assumptions"].tables["retrieval"]
+    anchors = runs["consistency"].tables["anchors"].drop_nulls("background_score")
+    retrieval = runs["assumptions"].tables["retrieval"]
     retrieval = retrieval.filter(pl.col("category").is_null(), order="top-decreasing")
     scores = {
         "parts": beliefs.group_by("thing").agg(score=right.mean()),

@@ -181,17 +181,17 @@ def check_placeholders(text: str, *wanted: Sequence[str], once: bool = True) -> 
         raise ValueError(
             f"has a brace that belongs to no placeholder ({error}); expected {expected}"
         ) from None
-    found = [
+    placeholders = [
         f"{name}{f'!{how}' if how else ''}{f':{spec}' if spec else ''}"
         for _, name, spec, how in parsed
     ]
     known = [name for names in wanted for name in names]
-    for name in found:
+    for name in placeholders:
         if name not in known:
             near = similar(name, known)
             raise ValueError(f"has the unknown placeholder {{{name}}}; expected {expected}{near}")
     for names in wanted:
-        count = sum(name in names for name in found)
+        count = sum(name in names for name in placeholders)
         if not count or (once and count > 1):
             problem = "lacks the placeholder" if not count else f"has {count} times the placeholder"
             raise ValueError(f"{problem} {{{names[0]}}}; expected {expected}")
@@ -205,8 +205,8 @@ def similar(name: str, expected: Sequence[str]) -> str:
         return name.strip().lower().replace("_", " ")
 
     names = {plain(one): one for one in expected}
-    found = get_close_matches(plain(name), list(names), n=1)
-    return f" (did you mean {names[found[0]]}?)" if found else ""
+    closest = get_close_matches(plain(name), list(names), n=1)
+    return f" (did you mean {names[closest[0]]}?)" if closest else ""
 
 
 def _fields(model: Any, location: Sequence[str]) -> Sequence[str]:  # noqa: ANN401 - a type

@@ -94,8 +94,8 @@ def lemmas(word: str) -> Mapping[str, tuple[str, ...]]:
     """Return a word's lemmas by part of speech; empty if the lexicon does not list the word."""
     from lemminflect import getAllLemmas
 
-    found: Mapping[str, tuple[str, ...]] = getAllLemmas(word)
-    return found
+    by_part: Mapping[str, tuple[str, ...]] = getAllLemmas(word)
+    return by_part
 
 
 @cache

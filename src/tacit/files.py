@@ -28,10 +28,10 @@ KEY = "tacit.format"
 """The metadata key under which a Parquet file stores its format version."""
 
 
-def unreadable(found: object, known: int) -> str | None:
+def unreadable(version: object, known: int) -> str | None:
     """Return an error message if a file's format version is invalid or too new, else None."""
-    text = str(found)
-    if not text.isascii() or not text.isdigit() or isinstance(found, bool):
+    text = str(version)
+    if not text.isascii() or not text.isdigit() or isinstance(version, bool):
         return f"is damaged: its format is {text[:40]!r}, which is not a number"
     if int(text[:9]) > known:
         return (
@@ -65,13 +65,13 @@ def file_name(words: str) -> str:
 
 def file_names(texts: Iterable[str]) -> list[str]:
     """Convert texts to file names; one that equals an earlier one, ignoring case, is numbered."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for words in texts:
         name = file_name(words)
         numbered = (f"{name}-{n}" if n > 1 else name for n in count(1))
-        free = next(each for each in numbered if each.casefold() not in found)
-        found[free.casefold()] = free
-    return list(found.values())
+        free = next(each for each in numbered if each.casefold() not in names)
+        names[free.casefold()] = free
+    return list(names.values())
 
 
 _FULL = frozenset(

@@ -193,14 +193,14 @@ def declarations(kind: type) -> Mapping[str, Option]:
 
 @cache  # reading type hints is slow, and happens at start-up
 def _declarations(kind: type) -> Mapping[str, Option]:
-    found: dict[str, Option] = {}
+    declared: dict[str, Option] = {}
     for one in fields(kind):
         about, within = one.metadata.get(_KEY), _within(one)
         if within is not None:
-            found |= declarations(within)
+            declared |= declarations(within)
         elif about is not None:
-            found[one.name] = replace(about, kind=_hint(kind, one.name), default=one.default)
-    return found
+            declared[one.name] = replace(about, kind=_hint(kind, one.name), default=one.default)
+    return declared
 
 
 def _hint(kind: type, name: str) -> Any:  # noqa: ANN401 - any type
@@ -291,13 +291,13 @@ def requested(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass o
 
 def digests(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of options
     """The digest of each data file that the options name, by file name."""
-    found: dict[str, Any] = {}
+    by_file: dict[str, Any] = {}
     for _, about, value in _values(options):
         if value is not None and about.data is not None:
-            found |= about.data(value)
+            by_file |= about.data(value)
         elif isinstance(value, Path):
-            found |= sha256_of(value)
-    return found
+            by_file |= sha256_of(value)
+    return by_file
 
 
 def sha256_of(*files: Path) -> dict[str, str]:

@@ -86,13 +86,13 @@ def strings(given: Iterable[str], name: str) -> tuple[str, ...]:
             f"[{shown(given)}]"
         )
     try:
-        found = tuple(given)
+        texts = tuple(given)
     except TypeError as error:
         raise RequestError(f"{name} is {shown(given)}; expected a sequence of strings") from error
-    for one in found:
+    for one in texts:
         if not isinstance(one, str):
             raise RequestError(f"{name} contains {shown(one)}; expected only strings")
-    return found
+    return texts
 
 
 def listed(names: str | None) -> tuple[str, ...]:
@@ -115,8 +115,8 @@ def convert_strings(instance: object, *fields: str) -> None:
     for name in fields:
         given = getattr(instance, name)
         if given is not None:
-            found = strings(given, name)
-            kept = frozenset(found) if isinstance(given, (set, frozenset)) else found
+            texts = strings(given, name)
+            kept = frozenset(texts) if isinstance(given, (set, frozenset)) else texts
             object.__setattr__(instance, name, kept)
 
 

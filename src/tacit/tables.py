@@ -253,12 +253,12 @@ class RepeatedKeyError(ValueError):
 
 def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Convert the key-value pairs of a JSON object to a dictionary; reject duplicate keys."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    by_key = dict(pairs)
+    if len(by_key) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
         raise RepeatedKeyError(f"has the key {twice!r} twice; expected it once")
-    return found
+    return by_key
 
 
 def read_json_lines(path: Path | str) -> list[tuple[int, dict[str, Any]]]:

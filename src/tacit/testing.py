@@ -212,9 +212,9 @@ def check_model(model: LanguageModel) -> None:
 
 
 def _check_answers(model: LanguageModel, asked: Sequence[Any]) -> None:
-    found = model.answer(asked)
-    assert len(found) == len(asked), "not one answer per request"
-    for request, answer in zip(asked, found, strict=True):
+    answers = model.answer(asked)
+    assert len(answers) == len(asked), "not one answer per request"
+    for request, answer in zip(asked, answers, strict=True):
         wrong = KINDS[type(request)].check(request, answer)
         assert wrong is None, f"the model {wrong}"
 
@@ -223,11 +223,11 @@ def _check_engine(model: LanguageModel, asked: Sequence[Any], folder: Path) -> N
     engine = Engine(model, Store(folder / "store"))
     plan = engine.plan([*asked, *asked])
     assert plan.distinct == len(asked), "equal requests are asked twice"
-    found = engine.ask([*asked, *asked], plan)
-    assert found[: len(asked)] == found[len(asked) :], "equal requests have different answers"
+    answers = engine.ask([*asked, *asked], plan)
+    assert answers[: len(asked)] == answers[len(asked) :], "equal requests have different answers"
     again = engine.plan(asked)
     assert (again.prompts, again.stored) == (0, len(asked)), "stored answers are asked again"
-    assert engine.ask(asked) == found[: len(asked)], "a stored answer is another answer"
+    assert engine.ask(asked) == answers[: len(asked)], "a stored answer is another answer"
     for kind in set(_ASKED) - model.supports:
         if kind is Prompt and model.supports & {SamplingPrompt, Decision}:
             continue  # prompts are put to such a model as texts to reply to, or to decide about

@@ -169,14 +169,12 @@ class TrainerCallback(transformers.TrainerCallback):
     def _has_failed(self, step: int, control: TrainerControl) -> bool:
         """Run the probe and log its results; return whether there is a gate that fails."""
         try:
-            found = self._run(step)
+            run = self._run(step)
         except TacitError as error:  # such as weights that are not finite
             self._warn(step, f"The probe failed: {error}")
             return True
-        gate = (
-            evaluate([self._base], [found], self._policy) if self._base and self._policy else None
-        )
-        self._log(found, gate, control)
+        gate = evaluate([self._base], [run], self._policy) if self._base and self._policy else None
+        self._log(run, gate, control)
         if gate and gate.verdict == "inconclusive" and not self._doubted:
             self._doubted = True
             log.warning("step %d of training (later steps are not mentioned): %s", step, gate)
@@ -200,10 +198,10 @@ class TrainerCallback(transformers.TrainerCallback):
         gc.collect()  # the copy refers to itself
         return replace(made, name=f"step {step}")
 
-    def _log(self, found: Run, gate: Gate | None, control: TrainerControl) -> None:
+    def _log(self, run: Run, gate: Gate | None, control: TrainerControl) -> None:
         """Log the numbers of a run, and its changes from the base in percentage points."""
         numbers = dict[str, Any]()
-        for one in main_metrics(probe(found.probe), found.findings):
+        for one in main_metrics(probe(run.probe), run.findings):
             numbers |= _with_ends(f"tacit/{one.name}", (one.entry.value, *one.entry.ends))
         for each in gate.decisions if gate else ():
             about = each.to_json()
@@ -237,9 +235,9 @@ def _check_whole(trainer: Trainer) -> None:
         "DeepSpeed ZeRO stage 3": is_deepspeed_zero3_enabled(),
         "tensor parallelism": (getattr(model, "tp_size", None) or 1) > 1,
     }
-    if found := [name for name, is_used in parts.items() if is_used]:
+    if divided := [name for name, is_used in parts.items() if is_used]:
         raise RequestError(
-            f"with {found[0]}, no process has the whole model, which the callback needs: run the "
+            f"with {divided[0]}, no process has the whole model, which the callback needs: run the "
             "probe on saved checkpoints (tacit run)"
         )
 

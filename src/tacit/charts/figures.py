@@ -157,8 +157,8 @@ def _by_size(shown: Shown, measures: Measures, how: Bootstrap) -> pl.DataFrame |
     families = {model: shown.known_families.get(model) for model in shown.found}
     rows: list[dict[str, Any]] = []
     for family, models in by_family(families, shown.sizes).items():
-        found = {model: shown.found[model] for model in models}
-        for measure in (each for each in measures(found) if each.main and not each.apart):
+        own = measures({model: shown.found[model] for model in models})
+        for measure in (each for each in own if each.main and not each.apart):
             for (model, at), of in zip(models.items(), measure.estimates(how), strict=True):
                 key = {"measure": measure.name, "model": shown.labels[model], "family": family}
                 value = {"value": of.value, "low": of.low, "high": of.high}

@@ -77,8 +77,8 @@ class Marks(Panel):
     def styles(self) -> Sequence[Series]:
         """The style of each series; empty if there is only one series."""
         names = self.drawn["series"].drop_nulls().unique(maintain_order=True)
-        found = series(names, self.colours) if self.series is None else self.series
-        return found if self.by and len(found) > 1 else ()
+        styles = series(names, self.colours) if self.series is None else self.series
+        return styles if self.by and len(styles) > 1 else ()
 
     @cached_property
     def span(self) -> tuple[float, float]:

@@ -136,5 +136,5 @@ def page(title: str, caption: Sequence[str], rows: Iterable[Sequence[alt.LayerCh
     small: Any = {"subtitleFontSize": 12, "subtitlePadding": 5, "offset": 14}
     titled = alt.TitleParams(text=title, subtitle=wrapped, **small)
     whole = alt.vconcat(*lines, spacing=36, title=titled, usermeta={"caption": list(caption)})
-    found: Chart = whole.resolve_scale(**apart)
-    return found
+    arranged: Chart = whole.resolve_scale(**apart)
+    return arranged

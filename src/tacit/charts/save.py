@@ -97,7 +97,7 @@ def drawn(chart: Spec, colours: Palette) -> str:
     svg = vl_convert.vegalite_to_svg(_legal(chart | {"config": config(colours)}), version)
     # The converter numbers clip paths across all charts of the process.
     numbers: dict[str, str] = {}
-    svg = _CLIP.sub(lambda found: numbers.setdefault(found[0], str(len(numbers))), svg)
+    svg = _CLIP.sub(lambda match: numbers.setdefault(match[0], str(len(numbers))), svg)
     return _MARK.sub(r"\1><title>\3</title></\2>", svg)
 
 

@@ -139,5 +139,5 @@ def config(colours: Palette) -> Spec:
 
 
 def themed(chart: Chart, colours: Palette) -> Chart:
-    found: Chart = chart.configure(**config(colours))
-    return found
+    configured: Chart = chart.configure(**config(colours))
+    return configured

@@ -130,21 +130,21 @@ def check(
 
     held = _read(beliefs, ontology, on_duplicate, groups)
     truth = held.believed(believed)
-    found = count(held, truth, revision_cost=revision_cost, time_limit=time_limit)
-    tables = [] if violations is None else [(found.violations, violations)]
-    tables += [] if conflicts is None else [(found.conflicts, conflicts)]
-    tables += [] if by_group is None else [(found.groups, by_group)]
+    checked = count(held, truth, revision_cost=revision_cost, time_limit=time_limit)
+    tables = [] if violations is None else [(checked.violations, violations)]
+    tables += [] if conflicts is None else [(checked.conflicts, conflicts)]
+    tables += [] if by_group is None else [(checked.groups, by_group)]
     write_tables(tables)
     if as_json:
-        typer.echo(json.dumps(found.to_json(), default=str))  # a group can be a date
+        typer.echo(json.dumps(checked.to_json(), default=str))  # a group can be a date
         return
-    lines = found.lines(_MOST_SENTENCES)
-    if len(found.sentences) > _MOST_SENTENCES and conflicts is None:
+    lines = checked.lines(_MOST_SENTENCES)
+    if len(checked.sentences) > _MOST_SENTENCES and conflicts is None:
         lines.append("to write all of them to a file: --conflicts FILE")
     typer.echo("\n".join([*lines, ""]))
-    _print_counts(found, held.ontology)
+    _print_counts(checked, held.ontology)
     written = [f"Written: {path}" for _, path in tables]
-    typer.echo("\n".join([*_counts_text(found), *written]))
+    typer.echo("\n".join([*_counts_text(checked), *written]))
 
 
 def _read(path: Path, ontology: str, on_duplicate: OnDuplicate, groups: str | None) -> Beliefs:
@@ -159,7 +159,7 @@ def _read(path: Path, ontology: str, on_duplicate: OnDuplicate, groups: str | No
     return beliefs
 
 
-def _print_counts(found: Check, ontology: Ontology) -> None:
+def _print_counts(checked: Check, ontology: Ontology) -> None:
     """Print the counts of each type of constraint that the paper or the ontology has."""
     from tacit.findings.spec import Column, Layout, TableSpec
     from tacit.present.tables import print_table
@@ -171,39 +171,39 @@ def _print_counts(found: Check, ontology: Ontology) -> None:
         Column("rate", "rate", "percent"),
     )
     spec = TableSpec("counts", "Constraints", "", columns, printed=Layout())
-    counted = [(kind, found.counts[kind]) for kind in ontology.kinds]
+    counted = [(kind, checked.counts[kind]) for kind in ontology.kinds]
     rows = [
         {"constraint": kind, **count.to_json(), "decided": count.decided}
-        for kind, count in [*counted, ("micro", found.total)]
+        for kind, count in [*counted, ("micro", checked.total)]
     ]
     print_table(spec, spec.frame(rows), spec.title)
 
 
-def _counts_text(found: Check) -> Iterator[str]:
+def _counts_text(checked: Check) -> Iterator[str]:
     from tacit.findings.numbers import formatted
 
-    if (found.conflicts.group_by("conflict").len()["len"] != _PAIR).any():
+    if (checked.conflicts.group_by("conflict").len()["len"] != _PAIR).any():
         yield "a conflict, such as a cycle of three statements, may be counted in no row"
-    yield f"macro, the mean of the rates: {formatted(found.macro, 'percent')}"
+    yield f"macro, the mean of the rates: {formatted(checked.macro, 'percent')}"
     yield (
-        f"{found.believed:,} of {several(found.statements, 'statement')} believed; "
-        f"{found.ties:,} at exactly one half, {found.missing:,} missing, "
-        f"{found.unasked:,} not asked"
+        f"{checked.believed:,} of {several(checked.statements, 'statement')} believed; "
+        f"{checked.ties:,} at exactly one half, {checked.missing:,} missing, "
+        f"{checked.unasked:,} not asked"
     )
     yield (
-        f"groups: {len(found.groups):,}, with a decided constraint: {found.decided:,}, "
-        f"with a violation: {found.contradicted:,}"
+        f"groups: {len(checked.groups):,}, with a decided constraint: {checked.decided:,}, "
+        f"with a violation: {checked.contradicted:,}"
     )
     yield (
         "groups whose believed statements can all be true together: "
-        f"{formatted(found.consistent, 'percent')}; mean violation rate of a group: "
-        f"{formatted(found.density, 'percent')}"
+        f"{formatted(checked.consistent, 'percent')}; mean violation rate of a group: "
+        f"{formatted(checked.density, 'percent')}"
     )
-    if found.total.undecided:
+    if checked.total.undecided:
         yield "rates are violated / decided"
-    low, high = found.revision_cost_at_least, found.revision_cost_at_most
-    if found.revision_cost is not None:
-        fewest = several(found.revision_cost, "belief")
+    low, high = checked.revision_cost_at_least, checked.revision_cost_at_most
+    if checked.revision_cost is not None:
+        fewest = several(checked.revision_cost, "belief")
         yield f"revision cost: at least {fewest} must change, however certain they are"
     elif high is not None:
         yield (
@@ -275,38 +275,38 @@ def repair(
     from tacit.coherence.repair import repair as find
 
     held = _read(beliefs, ontology, on_duplicate, groups)
-    found = find(held, objective, time_limit)
-    tables = [(found.beliefs, out)]
-    tables += [] if by_group is None else [(found.table, by_group)]
-    tables += [] if assignment is None else [(found.assignment, assignment)]
+    repaired = find(held, objective, time_limit)
+    tables = [(repaired.beliefs, out)]
+    tables += [] if by_group is None else [(repaired.table, by_group)]
+    tables += [] if assignment is None else [(repaired.assignment, assignment)]
     write_tables(tables)
     if as_json:
-        typer.echo(json.dumps(found.to_json()))
+        typer.echo(json.dumps(repaired.to_json()))
         return
-    lines = [*_repair_text(found, held.groups), *(f"Written: {path}" for _, path in tables)]
+    lines = [*_repair_text(repaired, held.groups), *(f"Written: {path}" for _, path in tables)]
     typer.echo("\n".join(lines))
 
 
-def _repair_text(found: Repaired, groups: Sequence[str]) -> Iterator[str]:
+def _repair_text(repaired: Repaired, groups: Sequence[str]) -> Iterator[str]:
     from tacit.coherence.repair import changes
 
     value, bound = (
         f"{each:,}" if isinstance(each, int) else f"{each:,.3f}"
-        for each in (found.value, found.bound)
+        for each in (repaired.value, repaired.bound)
     )
-    left = found.groups - found.optimal
+    left = repaired.groups - repaired.optimal
     proven = f"time limit reached, {left:,} not proven optimal" if left else "all proven optimal"
-    inferred = f" ({found.inferred:,} of them missing before)" if found.inferred else ""
-    yield f"{several(found.groups, 'group')} repaired in {found.seconds:.2f} s, {proven}"
-    yield f"objective {found.objective}: value {value}, upper bound {bound}"
+    inferred = f" ({repaired.inferred:,} of them missing before)" if repaired.inferred else ""
+    yield f"{several(repaired.groups, 'group')} repaired in {repaired.seconds:.2f} s, {proven}"
+    yield f"objective {repaired.objective}: value {value}, upper bound {bound}"
     yield (
-        f"{several(found.turned_true, 'statement')} turned true{inferred}, "
-        f"{found.turned_false:,} turned false, {found.free:,} decided only by the tie rule"
+        f"{several(repaired.turned_true, 'statement')} turned true{inferred}, "
+        f"{repaired.turned_false:,} turned false, {repaired.free:,} decided only by the tie rule"
     )
-    changed = changes(found.beliefs, groups)
+    changed = changes(repaired.beliefs, groups)
     yield from changed[:_MOST_CHANGES]
     if len(changed) > _MOST_CHANGES:
         yield f"and {len(changed) - _MOST_CHANGES:,} more"
-    yield f"before repair: {found.missing:,} missing, {found.unasked:,} not asked"
-    if not found.settled:
+    yield f"before repair: {repaired.missing:,} missing, {repaired.unasked:,} not asked"
+    if not repaired.settled:
         yield "not all optimal assignments were compared: another run may return a different one"

@@ -36,10 +36,10 @@ def demo(
 
     report = out / "report.html"
     check_outputs([], [(report, page("report"))], force=force)
-    found = run_demo(out)
-    write_report([out / name for name in found], report)
-    print_blocks(found.values())
-    typer.echo(errors_found(found))
+    runs = run_demo(out)
+    write_report([out / name for name in runs], report)
+    print_blocks(runs.values())
+    typer.echo(errors_found(runs))
     typer.echo(f"Report: {report}")
     if not no_open and _has_display():
         webbrowser.open(report.resolve().as_uri())

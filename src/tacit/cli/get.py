@@ -50,27 +50,27 @@ def get(
     """
     from tacit.sources.fetching import fetch, folder_of
 
-    found = registry().source(source)
-    folder = out or folder_of(found)
+    data_set = registry().source(source)
+    folder = out or folder_of(data_set)
     if dry_run:
-        typer.echo(json.dumps(asdict(found)) if as_json else "\n".join(_description(found)))
+        typer.echo(json.dumps(asdict(data_set)) if as_json else "\n".join(_description(data_set)))
         return
-    if not found.fetched:
-        steps = "".join(f"\n{number}. {step}" for number, step in enumerate(found.steps, 1))
-        raise RequestError(f"{source} cannot be fetched ({found.access}); by hand:{steps}")
-    size = found.size
+    if not data_set.fetched:
+        steps = "".join(f"\n{number}. {step}" for number, step in enumerate(data_set.steps, 1))
+        raise RequestError(f"{source} cannot be fetched ({data_set.access}); by hand:{steps}")
+    size = data_set.size
     if not as_json:
-        facts = _facts(found, "Licence", "Home", "Cite")
-        typer.echo("\n".join([f"{found.name}: {found.title}", *facts]))
-        files = several(len(found.fetched), "file")
+        facts = _facts(data_set, "Licence", "Home", "Cite")
+        typer.echo("\n".join([f"{data_set.name}: {data_set.title}", *facts]))
+        files = several(len(data_set.fetched), "file")
         typer.echo(f"Fetching {files}{f' of {size:,} bytes' if size else ''} to {folder}")
     showing = progress.reading(size, "fetched") if size else nullcontext(lambda _: None)
     with showing as advance:
-        paths = fetch(found, folder, advance)
+        paths = fetch(data_set, folder, advance)
     if as_json:
-        typer.echo(json.dumps(asdict(found) | {"paths": [str(path) for path in paths]}))
+        typer.echo(json.dumps(asdict(data_set) | {"paths": [str(path) for path in paths]}))
         return
-    typer.echo("\n".join([f"Files: {', '.join(path.name for path in paths)}", *_steps(found)]))
+    typer.echo("\n".join([f"Files: {', '.join(path.name for path in paths)}", *_steps(data_set)]))
 
 
 def _facts(source: Source, *headings: str) -> Iterator[str]:

@@ -124,7 +124,7 @@ def facts_command(
 
     Example: tacit kb facts conceptnet.kb --questions dev.jsonl --out facts.tsv
     """
-    from tacit.knowledge.background import background
+    from tacit.knowledge.background import background as extract
     from tacit.knowledge.base import KnowledgeBase
     from tacit.knowledge.words import spare_torch
     from tacit.outputs import check_outputs, table_with
@@ -137,15 +137,15 @@ def facts_command(
     texts = _texts(question, choices or [], questions)
     spare_torch(extracted.tagger)
     with KnowledgeBase(base) as opened:
-        found = background(opened, list(texts.values()), extracted)
+        background = extract(opened, list(texts.values()), extracted)
     if questions is not None:
-        found.check_facts()
+        background.check_facts()
     if out is not None:
-        write_table(found.named(list(texts)), out)
+        write_table(background.named(list(texts)), out)
     if questions is None:
-        _echo_facts(found, as_json)
+        _echo_facts(background, as_json)
     else:
-        _echo_summary({**found.summary(), "extraction": extracted.to_json()}, as_json)
+        _echo_summary({**background.summary(), "extraction": extracted.to_json()}, as_json)
     if out is not None and not as_json:
         typer.echo(f"Written: {out}")
 
@@ -172,14 +172,14 @@ def _texts(
     return {"1": (question, *choices)}
 
 
-def _echo_facts(found: Background, as_json: bool) -> None:
+def _echo_facts(background: Background, as_json: bool) -> None:
     from tacit.present.tables import print_rows
 
-    concepts, facts = found.concepts["concept"].to_list(), found.facts.drop("anchor")
-    number = found.found["found"].item()
+    concepts, facts = background.concepts["concept"].to_list(), background.facts.drop("anchor")
+    number = background.found["found"].item()
     if as_json:
-        shown = {"concepts": concepts, "facts": facts.to_dicts(), "found": number}
-        typer.echo(json.dumps({**shown, "counts": found.counts}))
+        about = {"concepts": concepts, "facts": facts.to_dicts(), "found": number}
+        typer.echo(json.dumps({**about, "counts": background.counts}))
         return
     typer.echo(f"concepts: {', '.join(concepts) or 'none'}")
     print_rows(f"{several(number, 'background fact')}", facts.select(_FACT), most=None)

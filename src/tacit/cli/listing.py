@@ -21,14 +21,14 @@ def list_names(as_json: AsJson = False) -> None:
 
     Example: tacit list
     """
-    found = _names()
+    by_heading = _names()
     if as_json:
         typer.echo(
-            json.dumps({heading.split()[0].lower(): names for heading, names in found.items()})
+            json.dumps({heading.split()[0].lower(): names for heading, names in by_heading.items()})
         )
         return
-    width = max(len(name) for names in found.values() for name in names) + 2
-    for heading, names in found.items():
+    width = max(len(name) for names in by_heading.values() for name in names) + 2
+    for heading, names in by_heading.items():
         typer.echo(f"{heading}:")
         for name, about in names.items():
             typer.echo(f"  {name:<{width}}{about}")

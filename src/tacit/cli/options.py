@@ -246,9 +246,9 @@ def declared(
 def _built(kind: type, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an instance of kind
     """Build options of values by name, without those that were required and not given."""
     known = declarations(kind)
-    found = {name: one for name, one in given.items() if one is not None or known[name].optional}
+    values = {name: one for name, one in given.items() if one is not None or known[name].optional}
     try:
-        return build(kind, found)
+        return build(kind, values)
     except OptionError as error:
         raise RequestError(f"--{error.name.replace('_', '-')} {error.problem}") from error
 

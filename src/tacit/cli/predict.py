@@ -68,7 +68,7 @@ def predict(
     from tacit.runs.predicting import RunPredictor
     from tacit.runs.reading import read_run
 
-    found = RunPredictor(
+    predicted = RunPredictor(
         read_run(run),
         model,
         kb,
@@ -77,21 +77,21 @@ def predict(
         Terminal(),
     ).predict(question, listed(choices))
     if as_json:
-        typer.echo(json.dumps(found.to_json()))
+        typer.echo(json.dumps(predicted.to_json()))
     else:
-        _echo(found)
+        _echo(predicted)
 
 
-def _echo(found: AnswerPrediction) -> None:
+def _echo(predicted: AnswerPrediction) -> None:
     from tacit.present.tables import print_table
     from tacit.probes.consistency import DETAILS
 
-    low, high = found.interval
-    probability = estimate(found.p_correct, low, high)
-    typer.echo(f"Answer: {found.answer}\nProbability that it is correct: {probability}")
-    if found.note:
-        typer.echo(found.note)
-    if not found.facts.is_empty():
+    low, high = predicted.interval
+    probability = estimate(predicted.p_correct, low, high)
+    typer.echo(f"Answer: {predicted.answer}\nProbability that it is correct: {probability}")
+    if predicted.note:
+        typer.echo(predicted.note)
+    if not predicted.facts.is_empty():
         typer.echo("")
         effects = DETAILS["effects"]
-        print_table(effects, found.facts, f"{effects.title}\n{effects.reading}")
+        print_table(effects, predicted.facts, f"{effects.title}\n{effects.reading}")

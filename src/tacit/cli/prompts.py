@@ -72,13 +72,13 @@ def _prompts(kind: type[Probe]) -> Callable[..., None]:
             _write(groups, out)
             return
         prompts = [list(_scored(group.requests)) for group in groups.values()]
-        shown = [one for group in prompts for one in group[: None if everything else first]]
-        if left := sum(map(len, prompts)) - len(shown):
+        listed = [one for group in prompts for one in group[: None if everything else first]]
+        if left := sum(map(len, prompts)) - len(listed):
             sys.stderr.write(
                 f"tacit: {several(left, 'more prompt is', 'more prompts are')} not shown; use "
                 "--first N for more, or --all for all\n"
             )
-        _show(model, loading, shown, as_json=as_json)
+        _show(model, loading, listed, as_json=as_json)
 
     return verb
 
@@ -133,12 +133,12 @@ def _show(model: str, loading: LoadOptions, prompts: Sequence[Prompt], *, as_jso
     if not isinstance(loaded, LocalModel):
         raise RequestError(f"{model} cannot show tokens: use a local model")
     for number, prompt in enumerate(prompts, 1):
-        shown = _shown(loaded, prompt)
+        tokenized = _shown(loaded, prompt)
         if as_json:
             typer.echo("[" if number == 1 else ", ", nl=False)
-            typer.echo(json.dumps(shown), nl=False)
+            typer.echo(json.dumps(tokenized), nl=False)
         else:
-            typer.echo(_readable(number, shown))
+            typer.echo(_readable(number, tokenized))
     if as_json:
         typer.echo("]" if prompts else "[]")
 
@@ -160,10 +160,10 @@ def _shown_answer(model: LocalModel, prompt: Prompt, answer: str) -> dict[str, A
     return {"answer": answer, "inputs": rows}
 
 
-def _readable(number: int, shown: dict[str, Any]) -> str:
+def _readable(number: int, tokenized: dict[str, Any]) -> str:
     """Format one prompt as text: each answer's tokens, with scored tokens in brackets."""
-    lines = [f"{number}. {shown['text']!r}, separator {shown['separator']!r}"]
-    for of_answer in shown["answers"]:
+    lines = [f"{number}. {tokenized['text']!r}, separator {tokenized['separator']!r}"]
+    for of_answer in tokenized["answers"]:
         lines.append(f"   {of_answer['answer']!r}")
         if "skipped" in of_answer:
             lines.append(f"     skipped: {of_answer['skipped']}")

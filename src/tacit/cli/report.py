@@ -105,15 +105,15 @@ def _compare(runs: list[Path], out: Path, *, force: bool, as_json: bool) -> None
     from tacit.runs.comparison import by_probe, check_comparable
     from tacit.runs.reading import read_runs
 
-    found = read_runs(runs)
-    check_comparable(found, force=force)
-    _warn(found)
-    publish_text(out, report(found, "comparison", force=force))
+    finished = read_runs(runs)
+    check_comparable(finished, force=force)
+    _warn(finished)
+    publish_text(out, report(finished, "comparison", force=force))
     if as_json:
-        tables = tables_of(found).items()
+        tables = tables_of(finished).items()
         typer.echo(json.dumps({name: table.to_dicts() for name, table in tables}))
         return
-    for mine in by_probe(found).values():
+    for mine in by_probe(finished).values():
         print_comparison(mine)
         if len(mine) == 1:
             typer.echo(
@@ -142,15 +142,15 @@ def _gated(
 
     files = [(markdown, results.MARKDOWN), (junit, results.JUNIT)]
     check_outputs([policy], [(out, page("comparison")), *files], force=force)
-    found, every = gate_of(runs[:1], runs[1:], Policy.of(policy), force=force)
+    gate, every = gate_of(runs[:1], runs[1:], Policy.of(policy), force=force)
     _warn(every)
     for path, text in ((markdown, results.markdown), (junit, results.junit)):
         if path is not None:
-            publish_text(path, text(found))
+            publish_text(path, text(gate))
     if out is not None:
         publish_text(out, report(every, "comparison", force=force))
-    typer.echo(json.dumps(found.to_json()) if as_json else str(found))
-    return found.exit_code
+    typer.echo(json.dumps(gate.to_json()) if as_json else str(gate))
+    return gate.exit_code
 
 
 def _warn(runs: Sequence[Run]) -> None:

@@ -149,9 +149,9 @@ def sta(
 
     if out is not None:
         check_outputs([run / "manifest.json"], [(out, _comparison())], force=force)
-    found = read_run(run, "assumptions")
-    table = published_table(found.tables, as_model, found.summary)
-    _output_table(table, out, found.notes, as_json=as_json)
+    finished = read_run(run, "assumptions")
+    table = published_table(finished.tables, as_model, finished.summary)
+    _output_table(table, out, finished.notes, as_json=as_json)
 
 
 def _comparison() -> OutputKind:

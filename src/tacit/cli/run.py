@@ -147,79 +147,83 @@ def print_tables(run: Run) -> None:
     kind, findings = probe(run.probe), run.findings
     made = ((each.spec, each.table) for each in kind.details(findings, run.request, MOST_ROWS))
     tables = declared_tables(kind).values()
-    found = ((spec, findings.table(spec.name)) for spec in tables if spec.printed)
-    for spec, table in chain(found, made):
+    printed = ((spec, findings.table(spec.name)) for spec in tables if spec.printed)
+    for spec, table in chain(printed, made):
         if spec.printed and table is not None and not table.is_empty():
             print_table(spec, table, f"{run.name}: {spec.title}")
     typer.echo("\n".join([*run.notes, ""]))
 
 
 def echo_estimates(estimates: Mapping[str, Mapping[str, Any]], *, as_json: bool) -> None:
-    found = [{"model": name, **estimate} for name, estimate in estimates.items()]
+    rows = [{"model": name, **estimate} for name, estimate in estimates.items()]
     if as_json:
-        typer.echo(json.dumps({"runs": found}))
+        typer.echo(json.dumps({"runs": rows}))
         return
-    for each in found:
+    for each in rows:
         echo_estimate(each)
 
 
-def echo_estimate(found: Mapping[str, Any], *, as_json: bool = False) -> None:
+def echo_estimate(estimate: Mapping[str, Any], *, as_json: bool = False) -> None:
     """Print the estimate that ``--dry-run`` computes for one model."""
     if as_json:
-        typer.echo(json.dumps(found))
+        typer.echo(json.dumps(estimate))
         return
-    name = f"{found['model']}: " if "model" in found else ""
-    if "calls" in found:
+    name = f"{estimate['model']}: " if "model" in estimate else ""
+    if "calls" in estimate:
         from tacit.runs.estimate import Cost
 
-        cost = Cost(**{one.name: found[one.name] for one in fields(Cost)})
-        typer.echo(f"{name}{cost.sentence}\n{_by_group(found)}{_asked(found)}No prompt was sent.")
+        cost = Cost(**{one.name: estimate[one.name] for one in fields(Cost)})
+        typer.echo(
+            f"{name}{cost.sentence}\n{_by_group(estimate)}{_asked(estimate)}No prompt was sent."
+        )
         return
     skipped = (
-        f"to skip: {several(found['skipped'], 'prompt')} longer than the model's context window\n"
-        if found["skipped"]
+        f"to skip: {several(estimate['skipped'], 'prompt')} longer than the model's context "
+        "window\n"
+        if estimate["skipped"]
         else ""
     )
     # The estimate's `distinct` leaves out the skipped prompts.
     typer.echo(
-        f"{name}{several(found['prompts'], 'prompt')}, "
-        f"{found['distinct'] + found['skipped']:,} distinct:\n{_by_group(found)}{skipped}"
-        f"cached: {several(found['stored'], 'prompt')}\n"
-        f"to query: {several(found['to_ask'], 'prompt')}, {several(found['tokens'], 'token')}, "
-        f"about {progress.duration(found['seconds'])} (estimated from a short trial, "
+        f"{name}{several(estimate['prompts'], 'prompt')}, "
+        f"{estimate['distinct'] + estimate['skipped']:,} distinct:\n{_by_group(estimate)}{skipped}"
+        f"cached: {several(estimate['stored'], 'prompt')}\n"
+        f"to query: {several(estimate['to_ask'], 'prompt')}, "
+        f"{several(estimate['tokens'], 'token')}, "
+        f"about {progress.duration(estimate['seconds'])} (estimated from a short trial, "
         "so it depends on the load of the machine)\n"
-        f"{_sent(found)}{_asked(found)}Nothing was stored or written."
+        f"{_sent(estimate)}{_asked(estimate)}Nothing was stored or written."
     )
 
 
-def _sent(found: Mapping[str, Any]) -> str:
+def _sent(estimate: Mapping[str, Any]) -> str:
     """Format what a server would be sent, and its cost; empty of a model in this process."""
-    if "requests" not in found:
+    if "requests" not in estimate:
         return ""
     from tacit.runs.estimate import priced
 
     return (
-        f"to the server: {several(found['requests'], 'request')}, "
-        f"{several(found['prompt_tokens'], 'prompt token')}, "
-        f"{several(found['answer_tokens'], 'generated token')}{priced(found['dollars'])}\n"
+        f"to the server: {several(estimate['requests'], 'request')}, "
+        f"{several(estimate['prompt_tokens'], 'prompt token')}, "
+        f"{several(estimate['answer_tokens'], 'generated token')}{priced(estimate['dollars'])}\n"
     )
 
 
-def _asked(found: Mapping[str, Any]) -> str:
+def _asked(estimate: Mapping[str, Any]) -> str:
     """Format what ``--limit`` counts, and the cost with the opposite of ``--fast``."""
-    lines = [f"--limit: {found['limit']}"] if "limit" in found else []
+    lines = [f"--limit: {estimate['limit']}"] if "limit" in estimate else []
     for key in ("with_fast", "without_fast"):
-        if key in found:
-            each, name = found[key], key.replace("_fast", " --fast")
+        if key in estimate:
+            each, name = estimate[key], key.replace("_fast", " --fast")
             time = f", about {progress.duration(each['seconds'])}" if "seconds" in each else ""
             asked = each.get("to_ask", each["distinct"])
             lines.append(f"{name}: {several(asked, 'prompt')} to query{time}")
     return "".join(f"{line}\n" for line in lines)
 
 
-def _by_group(found: Mapping[str, Any]) -> str:
+def _by_group(estimate: Mapping[str, Any]) -> str:
     """Format the number of prompts in each group of requests; empty if there is one group."""
-    groups = found.get("groups", {})
+    groups = estimate.get("groups", {})
     sizes = ", ".join(f"{name} {size:,}" for name, size in groups.items())
     return f"by group: {sizes}\n" if len(groups) > 1 else ""
 

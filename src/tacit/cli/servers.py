@@ -45,20 +45,20 @@ def check_server(
 
     from tacit.models.openai.loading import offers
 
-    found = offers(address, options)
-    result = _result(found, address, options)
+    offered = offers(address, options)
+    result = _result(offered, address, options)
     if as_json:
         typer.echo(json.dumps(result))
     else:
         _print(result)
-    if found.best is None:
+    if offered.best is None:
         raise typer.Exit(1)
 
 
-def _result(found: Offers, address: str, options: ServerOptions) -> dict[str, Any]:
+def _result(offered: Offers, address: str, options: ServerOptions) -> dict[str, Any]:
     return {
-        "server": found.name,
-        "requests": found.requests,
+        "server": offered.name,
+        "requests": offered.requests,
         "roads": [
             {
                 "road": offer.road.name,
@@ -67,9 +67,9 @@ def _result(found: Offers, address: str, options: ServerOptions) -> dict[str, An
                 "lacks": offer.road.lacks if offer.usable else "",
                 "probes": _probes(offer.road) if offer.usable else [],
             }
-            for offer in found.roads
+            for offer in offered.roads
         ],
-        "next": _command(found.best, address, options) if found.best else None,
+        "next": _command(offered.best, address, options) if offered.best else None,
     }
 
 
@@ -113,9 +113,9 @@ def _print(result: Mapping[str, Any]) -> None:
 
     table = Table("road", "usable", "found", "probes", box=box.SIMPLE_HEAD)
     for row in result["roads"]:
-        found = f"{row['found']}\nMissing: {row['lacks']}" if row["lacks"] else row["found"]
+        text = f"{row['found']}\nMissing: {row['lacks']}" if row["lacks"] else row["found"]
         usable = "yes" if row["usable"] else "no"
-        table.add_row(row["road"], usable, found, ", ".join(row["probes"]))
+        table.add_row(row["road"], usable, text, ", ".join(row["probes"]))
     console().print(table)
     typer.echo(f"{result['server']}: {several(result['requests'], 'request')} sent")
     typer.echo(f"Next: {result['next']}" if result["next"] else "No road can be used.")

@@ -28,7 +28,7 @@ app.add_typer(prompts.app, name="prompts")
 @app.command("anchor")
 def anchor(
     run: Annotated[Path, typer.Argument(help="Folder of a run of the consistency probe.")],
-    question: Annotated[
+    start: Annotated[
         str,
         typer.Argument(
             metavar="ID",
@@ -50,24 +50,24 @@ def anchor(
     from tacit.runs.reading import read_run
 
     tables = {name: read_run(run, "consistency").tables[name] for name in TRACED}
-    found = trace(tables, _anchor_id(tables["anchors"]["anchor"].to_list(), question))
+    traced = trace(tables, _anchor_id(tables["anchors"]["anchor"].to_list(), start))
     if as_json:
-        typer.echo(json.dumps(found))
+        typer.echo(json.dumps(traced))
         return
-    for spec, table in tables_of(found):
+    for spec, table in tables_of(traced):
         print_table(spec, table, spec.title)
 
 
 def _anchor_id(ids: Sequence[str], start: str) -> str:
     """Return the only id that begins with ``start``, which is returned itself if there is none."""
-    found = [start] if start in ids else [each for each in ids if each.startswith(start)]
-    if len(found) > 1:
-        shown = ", ".join(found[:_FEW])
+    matches = [start] if start in ids else [each for each in ids if each.startswith(start)]
+    if len(matches) > 1:
+        listed = ", ".join(matches[:_FEW])
         raise RequestError(
-            f"{len(found):,} anchor questions have an id that starts with {start!r}: {shown}"
-            f"{', …' if len(found) > _FEW else ''}; give more of the id"
+            f"{len(matches):,} anchor questions have an id that starts with {start!r}: {listed}"
+            f"{', …' if len(matches) > _FEW else ''}; give more of the id"
         )
-    return found[0] if found else start
+    return matches[0] if matches else start
 
 
 @app.command("statements")
@@ -154,11 +154,13 @@ def table(
     from tacit.probes.registry import probe
     from tacit.runs.reading import read_runs
 
-    found = read_runs(runs)
-    kinds = list(dict.fromkeys(run.probe for run in found))
+    finished = read_runs(runs)
+    kinds = list(dict.fromkeys(run.probe for run in finished))
     if len(kinds) > 1:
         raise RequestError(f"these are runs of {' and '.join(kinds)}; expected one probe")
-    tables = [run.tables[name].select(pl.lit(run.name).alias("model"), pl.all()) for run in found]
+    tables = [
+        run.tables[name].select(pl.lit(run.name).alias("model"), pl.all()) for run in finished
+    ]
     rows = pl.concat(tables, how="diagonal_relaxed")
     spec = _with_model(declared_tables(probe(kinds[0]))[name])
     if form == "csv":

@@ -104,62 +104,60 @@ def _given(pairs: Iterable[str]) -> dict[str, Any]:
     """Parse the ``--set`` arguments; return a mapping from option names to YAML values."""
     import yaml
 
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         name = key.strip().replace("-", "_")
-        if not equals or not name or name in found:
-            problem = "is given twice" if name in found else "is not OPTION=VALUE"
+        if not equals or not name or name in settings:
+            problem = "is given twice" if name in settings else "is not OPTION=VALUE"
             raise RequestError(f"--set {pair} {problem}, such as --set limit=10")
         try:
-            found[name] = yaml.safe_load(value)
+            settings[name] = yaml.safe_load(value)
         except yaml.YAMLError:
-            found[name] = value
-    return found
+            settings[name] = value
+    return settings
 
 
 def _run(planned: Suite, selection: Selection, output: Output) -> None:
     from tacit.runs.suite.running import run_suite
 
-    found = run_suite(planned, fail_fast=selection.fail_fast, report=output.report)
+    done = run_suite(planned, fail_fast=selection.fail_fast, report=output.report)
     if output.as_json:
-        typer.echo(json.dumps(_as_json(found)))
+        typer.echo(json.dumps(_as_json(done)))
     else:
-        _echo(found)
-    if found.problem:
-        raise WorkError(f"{found.problem}\nRun the same command again to repeat what failed.")
+        _echo(done)
+    if done.problem:
+        raise WorkError(f"{done.problem}\nRun the same command again to repeat what failed.")
 
 
-def _echo(found: SuiteRuns) -> None:
-    for name, runs in found.items():
+def _echo(done: SuiteRuns) -> None:
+    for name, runs in done.items():
         for model, run in runs.items():
             typer.echo(f"{name}, {model}: {run.block.lines[0] if run.block else run.folder}")
-    if found.report:
-        typer.echo(f"Report: {found.report}")
+    if done.report:
+        typer.echo(f"Report: {done.report}")
 
 
-def _as_json(found: SuiteRuns) -> dict[str, Any]:
-    runs = [{"run": name, **run.to_json()} for name, of in found.items() for run in of.values()]
+def _as_json(done: SuiteRuns) -> dict[str, Any]:
+    runs = [{"run": name, **run.to_json()} for name, of in done.items() for run in of.values()]
     failed = [
         {"run": name, "model": model, "error": error}
-        for (name, model), error in found.failed.items()
+        for (name, model), error in done.failed.items()
     ]
-    skipped = [{"run": name, "model": model} for name, model in found.skipped]
-    report = found.report and str(found.report)
+    skipped = [{"run": name, "model": model} for name, model in done.skipped]
+    report = done.report and str(done.report)
     return {"runs": runs, "failed": failed, "skipped": skipped, "report": report}
 
 
 def _echo_estimates(planned: Suite, *, as_json: bool) -> None:
     from tacit.runs.suite.estimates import estimates
 
-    found = list(estimates(planned))
+    rows = list(estimates(planned))
     if as_json:
-        typer.echo(json.dumps({"runs": found}))
+        typer.echo(json.dumps({"runs": rows}))
     else:
-        _print_estimates(found)
-    wrong = [
-        f"  {each['run']}, {each['model']}: {each['error']}" for each in found if each["error"]
-    ]
+        _print_estimates(rows)
+    wrong = [f"  {each['run']}, {each['model']}: {each['error']}" for each in rows if each["error"]]
     if wrong:
         raise WorkError("\n".join(["these runs would fail:", *wrong]))
 
@@ -167,23 +165,23 @@ def _echo_estimates(planned: Suite, *, as_json: bool) -> None:
 _MOST_NAMED = 3
 
 
-def _print_estimates(found: Sequence[Mapping[str, Any]]) -> None:
+def _print_estimates(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print a table with the estimates of each run, and then totals and notes."""
     from tacit.english import several
     from tacit.findings.findings import SHARED_DETAILS
     from tacit.present.tables import print_table
 
     spec = SHARED_DETAILS["estimates"]
-    print_table(spec, spec.frame(map(_texts, found)), spec.title, most=None)
-    tokens = sum(each["tokens"] or 0 for each in found)
-    seconds = [each["seconds"] for each in found if each["seconds"] is not None]
+    print_table(spec, spec.frame(map(_texts, rows)), spec.title, most=None)
+    tokens = sum(each["tokens"] or 0 for each in rows)
+    seconds = [each["seconds"] for each in rows if each["seconds"] is not None]
     if seconds:
         typer.echo(
             f"{several(len(seconds), 'run')} measured: {several(tokens, 'token')}, "
             f"about {duration(sum(seconds))} (estimated from a short trial)"
         )
-    for note in dict.fromkeys(each["note"] for each in found if each["note"]):
-        runs = [f"{each['run']}, {each['model']}" for each in found if each["note"] == note]
+    for note in dict.fromkeys(each["note"] for each in rows if each["note"]):
+        runs = [f"{each['run']}, {each['model']}" for each in rows if each["note"] == note]
         named = "; ".join(runs) if len(runs) <= _MOST_NAMED else several(len(runs), "run")
         typer.echo(f"{note}: {named}")
     typer.echo("Nothing was stored or written.")

@@ -45,8 +45,8 @@ class Tables(Mapping[str, TableSpec]):
             }
             for name, table in content[self._section].items()
         ]
-        found = TypeAdapter(list[TableSpec]).validate_python(tables)
-        return {table.name: table for table in found}
+        specs = TypeAdapter(list[TableSpec]).validate_python(tables)
+        return {table.name: table for table in specs}
 
 
 class Headlines(Sequence[Headline]):

@@ -93,14 +93,14 @@ class Findings:
 
     def skipped(self, prompts: Collection[tuple[Any, str]]) -> Findings:
         """Return a copy with a table and a count of the skipped prompts, each with the reason."""
-        found = self.with_summary(skipped=len(prompts))
+        counted = self.with_summary(skipped=len(prompts))
         if not prompts:
-            return found
+            return counted
         table = SHARED[SKIPPED].frame(
             {"text": one.text, "separator": one.separator, "reason": reason}
             for one, reason in prompts
         )
-        return replace(found, tables={**found.tables, SKIPPED: table})
+        return replace(counted, tables={**counted.tables, SKIPPED: table})
 
 
 def votes_summary(votes: Sequence[Votes]) -> dict[str, Any]:

@@ -45,8 +45,8 @@ class Measure:
 
     @property
     def _observed(self) -> Floats:
-        found: Floats = self.of(np.ones((1, self.clusters)))[0]
-        return found
+        values: Floats = self.of(np.ones((1, self.clusters)))[0]
+        return values
 
     @property
     def remark(self) -> str | None:
@@ -62,8 +62,8 @@ class Measure:
         """The second model's value minus the first's, on the same resamples."""
         if self.apart:
             return Change(None)
-        (found,) = self._changes(how, lambda values: values[:, [1]] - values[:, [0]])
-        return found
+        (change,) = self._changes(how, lambda values: values[:, [1]] - values[:, [0]])
+        return change
 
     def slope(self, parameters: Sequence[int], how: Bootstrap) -> Change:
         """The least-squares change of the value if the number of parameters increases tenfold."""
@@ -71,8 +71,8 @@ class Measure:
             return Change(None)
         x = np.log10(parameters)
         x -= x.mean()
-        (found,) = self._changes(how, lambda values: values @ (x / (x @ x))[:, None])
-        return found
+        (change,) = self._changes(how, lambda values: values @ (x / (x @ x))[:, None])
+        return change
 
     def _changes(self, how: Bootstrap, contrasts: Callable[[Floats], Floats]) -> list[Change]:
         """Estimate ``contrasts``, which maps values of models to the numbers of interest."""

@@ -63,8 +63,8 @@ class PrintedValue:
             least, most = expected if isinstance(expected, list) else (expected, expected)
             if not least <= value <= most:
                 ends = [f"{each:,}" if isinstance(each, int) else each for each in (least, most)]
-                found = f"{value:,}" if isinstance(value, int) else value
-                return f"{column}: {found}, but {' to '.join(dict.fromkeys(ends))} in the paper"
+                text = f"{value:,}" if isinstance(value, int) else value
+                return f"{column}: {text}, but {' to '.join(dict.fromkeys(ends))} in the paper"
         return None
 
     def ours(self, tables: Mapping[str, pl.DataFrame]) -> float | None:
@@ -95,25 +95,25 @@ def printed_values(
 ) -> list[PrintedValue]:
     """Return a paper's published values, in the order of the paper."""
     content = published(name)
-    found = [cell for block in content["cells"] for cell in _block_values(block, tables or {})]
+    values = [cell for block in content["cells"] for cell in _block_values(block, tables or {})]
     order = content.get("order", {})
     keys = [
-        (cell.table, *(getattr(cell, key) for key in order.get(cell.table, ()))) for cell in found
+        (cell.table, *(getattr(cell, key) for key in order.get(cell.table, ()))) for cell in values
     ]
     begun: dict[tuple[Any, ...], int] = {}
     prefixes = [[key[:n] for n in range(1, len(key) + 1)] for key in keys]
     ranks = [[begun.setdefault(part, len(begun)) for part in parts] for parts in prefixes]
-    return [found[at] for at in sorted(range(len(found)), key=ranks.__getitem__)]
+    return [values[at] for at in sorted(range(len(values)), key=ranks.__getitem__)]
 
 
 def beside(
-    found: Sequence[PrintedValue], tables: Mapping[str, pl.DataFrame], digits: int = 2
+    values: Sequence[PrintedValue], tables: Mapping[str, pl.DataFrame], digits: int = 2
 ) -> pl.DataFrame:
     """Return a table that compares published values with Tacit's results."""
     import polars as pl
 
     rows = []
-    for cell in found:
+    for cell in values:
         ours = cell.ours(tables)
         own = {name: getattr(cell, name) for name in _TEXTS}
         ends = {"published": cell.value, "low": cell.low, "high": cell.high}

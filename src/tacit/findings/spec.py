@@ -246,15 +246,15 @@ class TableSpec:
                 for name, kind in self.schema.items()
                 if name in table.columns
             )
-        found = [dict(self._entries(row)) for row in rows]
+        entries = [dict(self._entries(row)) for row in rows]
         for name, values in columns.items():
-            for row, value in zip(found, values, strict=True):
+            for row, value in zip(entries, values, strict=True):
                 row[name] = value
-        given = {name for row in found for name in row}
-        for row in found:
+        given = {name for row in entries for name in row}
+        for row in entries:
             self._check_names(row)
         names = [n for n, column in self._by_name.items() if not column.optional or n in given]
-        return pl.DataFrame(found, {name: self.schema[name] for name in names})
+        return pl.DataFrame(entries, {name: self.schema[name] for name in names})
 
     def _entries(self, row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         """Yield the cells of a row, an estimate as its value and the ends of its interval."""

@@ -85,9 +85,9 @@ class Verdict:
         return _NEXT_STEPS.get(self.name)
 
     @classmethod
-    def of(cls, found: Mapping[str, Any]) -> Verdict:
+    def of(cls, written: Mapping[str, Any]) -> Verdict:
         """Return the verdict that ``to_json`` wrote."""
-        return cls(found["verdict"], found["reason"])
+        return cls(written["verdict"], written["reason"])
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict for the summary of the findings."""
@@ -122,12 +122,12 @@ def verdict(  # noqa: PLR0913 - all of the rule in one call
 def _signal(measures: Sequence[Measured], also: Sequence[Measured], control: str | None) -> Verdict:
     above = [one.name for one in measures if one.above]
     below = [one.name for one in measures if not one.above]
-    found = above or [one.name for one in also if one.above]
-    if not found:
+    exceeding = above or [one.name for one in also if one.above]
+    if not exceeding:
         not_above = "do" if len(below) > 1 else "does"
         return Verdict("no signal", f"{' and '.join(below)} {not_above} not exceed chance")
     if below:
-        return Verdict("weak", f"{found[0]} exceeds chance, but {below[0]} does not")
+        return Verdict("weak", f"{exceeding[0]} exceeds chance, but {below[0]} does not")
     if control is not None:
         return Verdict("weak", control)
     return Verdict("clear", f"{' and '.join(above)} exceed{'' if len(above) > 1 else 's'} chance")

@@ -65,26 +65,26 @@ def print_comparison(runs: Runs) -> None:
             for table in (runs.comparison, runs.flips)
             if table is not None
         )
-        most, shown = max(1, MOST_MEASURES // len(pairs)), measured
+        most, printed = max(1, MOST_MEASURES // len(pairs)), measured
         if measured.height > most:
             firsts = (differs.fill_null(value=False), "main")
-            shown = measured.sort(*firsts, descending=True, maintain_order=True).head(most)
-        rows = [_row(row, first, second) for row in shown.iter_rows(named=True)]
+            printed = measured.sort(*firsts, descending=True, maintain_order=True).head(most)
+        rows = [_row(row, first, second) for row in printed.iter_rows(named=True)]
         print_rows(f"{title}: from {first} to {second}", pl.DataFrame(rows), most=None)
         for name in (first, second):
             if (verdict := runs[name].verdict) and not verdict.shows_something:
                 typer.echo(f"{name}: {verdict} Its results are no evidence of knowledge.")
-        for note in shown["note"].drop_nulls().unique(maintain_order=True):
+        for note in printed["note"].drop_nulls().unique(maintain_order=True):
             typer.echo(f"Note: {note}")
         for row in flipped.filter(pl.col("n") > 0).iter_rows(named=True):
             typer.echo(
                 f"{row['changed']:,} of {several(row['n'], row['answer'])} answered differently: "
                 f"{row['became_wrong']:,} became wrong, {row['became_right']:,} became right"
             )
-        if shown.height < measured.height:
+        if printed.height < measured.height:
             changed = measured.filter(differs).height
             typer.echo(
-                f"{shown.height} of {measured.height} measures are shown; the intervals of "
+                f"{printed.height} of {measured.height} measures are shown; the intervals of "
                 f"{changed} exclude 0 (not corrected for {measured.height} measures)"
             )
         typer.echo()

@@ -103,16 +103,16 @@ def print_rows(title: str, rows: pl.DataFrame, most: int | None = MOST_ROWS) -> 
 
 def _columns(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> list[Column]:
     """Return the columns to print; those without any interval declare none."""
-    found = [column for column in spec.in_table(table) if column.shown and column.kind != "list"]
+    columns = [column for column in spec.in_table(table) if column.shown and column.kind != "list"]
     if layout.columns:
-        by_name = {column.name: column for column in found}
+        by_name = {column.name: column for column in columns}
         names = dict.fromkeys((*layout.columns, layout.across))
-        found = [by_name[name] for name in names if name in by_name]
+        columns = [by_name[name] for name in names if name in by_name]
     return [
         column
         if all(name in table.columns and table[name].count() for name in column.ends or ())
         else replace(column, ends=None)
-        for column in found
+        for column in columns
     ]
 
 
@@ -176,9 +176,9 @@ def print_published(table: pl.DataFrame) -> None:
         title = "In the text" if name == "text" else title
         title = f"{title}, compared with {model[0]}" if model and model[0] else title
         is_long = cells.height > MOST_ROWS
-        shown = cells.filter(pl.col("difference") != 0) if is_long else cells
-        if not shown.is_empty():
-            print_table(SHARED_DETAILS["published"], _published(shown), title, most=None)
+        printed = cells.filter(pl.col("difference") != 0) if is_long else cells
+        if not printed.is_empty():
+            print_table(SHARED_DETAILS["published"], _published(printed), title, most=None)
         if is_long:
             equal = int((cells["difference"] == 0).sum())
             typer.echo(

@@ -119,14 +119,14 @@ class Answers:
         import polars as pl
 
         answered = self.groups[group]
-        found = [_entries(one) for one in answered.answers]
+        parts = [_entries(one) for one in answered.answers]
         kinds = {name: getattr(pl, kind) for name, kind in _TYPES.items()}
-        names = found[0] if found else _entries(Scores(()))
+        names = parts[0] if parts else _entries(Scores(()))
         columns = {
-            name: pl.Series([value for cells in found for value in cells[name]], dtype=kinds[name])
+            name: pl.Series([value for cells in parts for value in cells[name]], dtype=kinds[name])
             for name in names
         }
-        at = [row for row, cells in enumerate(found) for _ in cells["answer"]]
+        at = [row for row, cells in enumerate(parts) for _ in cells["answer"]]
         return answered.keys[at].with_columns(**columns)
 
     def beliefs(self, group: str, positive: str, negative: str) -> pl.DataFrame:
@@ -149,8 +149,8 @@ class Answers:
         import polars as pl
 
         answered = self.groups[group]
-        found = [each.belief(positive, negative) for each in answered.answers]
-        return answered.keys.with_columns(belief=pl.Series(found, dtype=pl.Float64))
+        beliefs = [each.belief(positive, negative) for each in answered.answers]
+        return answered.keys.with_columns(belief=pl.Series(beliefs, dtype=pl.Float64))
 
 
 _TYPES = {

@@ -57,16 +57,16 @@ def load_file(file: Path) -> type[Probe]:
         spec.loader.exec_module(module)
     except Exception as error:
         raise RequestError(f"{file} cannot be run: {type(error).__name__}: {error}") from error
-    found = [
+    kinds = [
         one
         for one in vars(module).values()
         if isinstance(one, type) and issubclass(one, Probe) and one.__module__ == file.stem
     ]
-    if len(found) != 1:
-        names = ", ".join(one.__name__ for one in found) or "none"
+    if len(kinds) != 1:
+        names = ", ".join(one.__name__ for one in kinds) or "none"
         raise RequestError(f"{file} must define one class derived from tacit.Probe; found {names}")
-    register(found[0])
-    return found[0]
+    register(kinds[0])
+    return kinds[0]
 
 
 def check_class(kind: Any, whose: str = "") -> None:  # noqa: ANN401 - any object
@@ -114,8 +114,8 @@ def probe(name: str) -> type[Probe]:
     """Return the class of the probe with the given name."""
     if name in BUILT_IN:
         module, _, kind = BUILT_IN[name].partition(":")
-        found: type[Probe] = getattr(import_module(module), kind)
-        return found
+        own: type[Probe] = getattr(import_module(module), kind)
+        return own
     if name in _HERE:
         return _HERE[name]
     if name in _others():
@@ -133,7 +133,7 @@ def _loaded(entry: metadata.EntryPoint) -> type[Probe]:
     """Load the probe of another package."""
     package = entry.dist.name if entry.dist else entry.value
     try:
-        kind = entry.load()
+        kind: type[Probe] = entry.load()
     except Exception as error:
         raise RequestError(
             f"the probe {entry.name} of the package {package} cannot be loaded: {error!r}"
@@ -144,14 +144,13 @@ def _loaded(entry: metadata.EntryPoint) -> type[Probe]:
             f"the package {package} registers the probe {kind.name!r} under the name "
             f"{entry.name!r}; both must be the same"
         )
-    found: type[Probe] = kind
-    return found
+    return kind
 
 
 @cache
 def _others() -> Mapping[str, metadata.EntryPoint]:
     """Return the entry points of other packages; one with the name of Tacit's probes is ignored."""
-    found = {}
+    entries = {}
     for entry in metadata.entry_points(group=GROUP):
         if entry.name in BUILT_IN:
             package = entry.dist.name if entry.dist else entry.value
@@ -161,5 +160,5 @@ def _others() -> Mapping[str, metadata.EntryPoint]:
                 entry.name,
             )
         else:
-            found[entry.name] = entry
-    return found
+            entries[entry.name] = entry
+    return entries

@@ -162,8 +162,8 @@ class ShareProbe(Probe):
             for name in self.asks
         ]
         judged: Any = self.judge(table.with_columns(columns))
-        found = judged.columns if isinstance(judged, pl.DataFrame) else ()
-        if lacking := [one.name for one in self.results if one.name not in found]:
+        names = judged.columns if isinstance(judged, pl.DataFrame) else ()
+        if lacking := [one.name for one in self.results if one.name not in names]:
             raise FindingsError(f"judge returns no table with the column {', '.join(lacking)}")
         questions = judged.with_columns(pl.col(one.name).cast(pl.Float64) for one in self.results)
         declared = declared_tables(type(self)).values()
@@ -174,8 +174,8 @@ class ShareProbe(Probe):
             for one, belief in zip(prompts[column.name], column, strict=True)
             if isinstance(one, Prompt) and belief is not None
         ]
-        shown = self._verdict(TopAnswer.of(answered), questions, tables["total"])
-        summary = {} if shown is None else {"verdict": shown.to_json()}
+        judgement = self._verdict(TopAnswer.of(answered), questions, tables["total"])
+        summary = {} if judgement is None else {"verdict": judgement.to_json()}
         return Findings(questions, tables, summary)
 
     def _verdict(
@@ -193,7 +193,7 @@ class ShareProbe(Probe):
                 if low is None and clusters[one.name] >= FEWEST_CLUSTERS:
                     low, high = _exact(row[one.name], clusters[one.name])
                 measures.append(Measured(f"“{one.heading}”", low, high, one.chance))
-        found = verdict(
+        judgement = verdict(
             top,
             clusters[self.results[0].name],
             FEWEST_CLUSTERS,
@@ -201,7 +201,7 @@ class ShareProbe(Probe):
             noun=(self.cluster or self.unit,),
             also=measures[1:],
         )
-        return found if measures or found.name != "no signal" else None
+        return judgement if measures or judgement.name != "no signal" else None
 
 
 def _exact(share: float, n: int) -> tuple[float, float]:
@@ -239,12 +239,12 @@ def _tables(kind: type[ShareProbe]) -> dict[str, TableSpec]:
     total = TableSpec(
         "total", "All questions", reading, (n, *kind.results), 0, Layout(), cluster=kind.cluster
     )
-    found = {QUESTIONS: questions, "total": total}
+    tables = {QUESTIONS: questions, "total": total}
     if kind.by:
         name, columns = f"by_{kind.by}", (Column(kind.by, kind.by), *total.columns)
         title = f"By {kind.by}"
-        found[name] = replace(total, name=name, title=title, columns=columns, keys=1)
-    return found
+        tables[name] = replace(total, name=name, title=title, columns=columns, keys=1)
+    return tables
 
 
 def _figures(kind: type[ShareProbe], tables: Mapping[str, TableSpec]) -> dict[str, FigureSpec]:

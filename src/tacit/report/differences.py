@@ -28,7 +28,7 @@ def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Sec
     warnings = [warning for mine in together for warning in warnings_of_questions(mine)]
     if not tables["slopes"].is_empty():
         warnings += unsized(run for mine in together for run in mine.runs)
-    shown = tuple(
+    details = tuple(
         Details(replace(SHARED[name], columns=(_PROBE, *SHARED[name].columns)), table)
         for name, table in tables.items()
         if not table.is_empty()
@@ -37,7 +37,7 @@ def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Sec
         id="differences",
         title="Differences",
         question="How do the models differ, and could chance explain the differences?",
-        tabs=(Tab("Differences", tables=shown),),
+        tabs=(Tab("Differences", tables=details),),
         warnings=tuple(dict.fromkeys(warnings)),
     )
 
@@ -47,11 +47,11 @@ _PROBE = Column("probe", "probe")
 
 def tables_of(runs: Sequence[Run]) -> dict[str, pl.DataFrame]:
     """Return the paired differences and the slopes of all probes, with a column ``probe``."""
-    found: dict[str, list[pl.DataFrame]] = {"comparison": [], "flips": [], "slopes": []}
+    tables: dict[str, list[pl.DataFrame]] = {"comparison": [], "flips": [], "slopes": []}
     for mine in of_several(runs):
         for name, table in mine.compared.items():
-            found[name].append(table.select(pl.lit(mine.probe).alias("probe"), pl.all()))
+            tables[name].append(table.select(pl.lit(mine.probe).alias("probe"), pl.all()))
     return {
         name: pl.concat(some, how="diagonal_relaxed") if some else pl.DataFrame()
-        for name, some in found.items()
+        for name, some in tables.items()
     }

@@ -49,8 +49,8 @@ def _columns(table: Details) -> Iterator[dict[str, Any]]:
     for column in table.spec.in_table(table.table):
         if not column.shown or column.kind == "list":
             continue
-        shown = {"name": column.name, "heading": column.heading, "kind": column.kind}
-        yield {**shown, "to": column.within}
+        about = {"name": column.name, "heading": column.heading, "kind": column.kind}
+        yield {**about, "to": column.within}
         if column.ends and column.ends[0] in table.table.columns:
             low, high = column.ends
             yield {"name": low, "heading": "95 % CI", "kind": column.kind, "to": high}
@@ -58,19 +58,19 @@ def _columns(table: Details) -> Iterator[dict[str, Any]]:
 
 def columns_of(frame: pl.DataFrame, *, fine: bool = True) -> list[Any]:
     """Return each column's values; columns with repeated strings are dictionary-encoded."""
-    found: list[Any] = []
+    columns: list[Any] = []
     for column in frame.iter_columns():
         if column.dtype.is_float():
             number = column.fill_nan(None)
             rounded = number.round_sig_figs(_DIGITS) if fine else number.round(_DECIMALS)
-            found.append(_whole(rounded.to_list()))
+            columns.append(_whole(rounded.to_list()))
         elif column.dtype == pl.String and column.n_unique() * 2 < len(column):
             words = column.unique(maintain_order=True)
             codes = column.replace_strict(words, range(len(words)), return_dtype=pl.Int32)
-            found.append({"words": words.to_list(), "codes": codes.to_list()})
+            columns.append({"words": words.to_list(), "codes": codes.to_list()})
         else:
-            found.append(column.to_list())
-    return found
+            columns.append(column.to_list())
+    return columns
 
 
 def _whole(values: Sequence[float | None]) -> list[float | int | None]:

@@ -172,13 +172,13 @@ def _control(run: Run) -> str | None:
     return own.control if own else None
 
 
-def _tabs(runs: Sequence[Run], shown: Sequence[Details]) -> tuple[Tab, ...]:
+def _tabs(runs: Sequence[Run], listed: Sequence[Details]) -> tuple[Tab, ...]:
     """Return the tabs of a section: the overview first, and the papers' and all others last."""
     kind = probe(runs[0].probe)
     drawn = charts(declared_figures(kind), shown_of(runs, HOUSE))
     figures = [figure(kind.name, spec, chart) for spec, chart in drawn]
     sets = list(graphs(runs))
-    names = [OVERVIEW, ANSWERS, *(each.spec.tab for each in shown)]
+    names = [OVERVIEW, ANSWERS, *(each.spec.tab for each in listed)]
     names += [*(each.declared.tab for each in figures), *(each.tab for each in sets)]
     last = (PAPER, TABLES)
     names = [*(name for name in dict.fromkeys(names) if name not in last), *last]
@@ -187,18 +187,18 @@ def _tabs(runs: Sequence[Run], shown: Sequence[Details]) -> tuple[Tab, ...]:
             name,
             tuple(each for each in figures if each.declared.tab == name),
             tuple(each for each in sets if each.tab == name),
-            tuple(each for each in shown if each.spec.tab == name),
+            tuple(each for each in listed if each.spec.tab == name),
         )
         for name in names
     )
     return tuple(tab for tab in tabs if tab.title == OVERVIEW or any(tab.contents))
 
 
-def values_of(name: str, shown: Sequence[Details]) -> tuple[str, ...]:
+def values_of(name: str, listed: Sequence[Details]) -> tuple[str, ...]:
     """Return a filter's choices: the values of the column; none if they are too many."""
     values = {
         value
-        for each in shown
+        for each in listed
         if name in each.table.columns
         for value in each.table[name].unique()
         if isinstance(value, str)
@@ -209,9 +209,9 @@ def values_of(name: str, shown: Sequence[Details]) -> tuple[str, ...]:
 def tables(runs: Sequence[Run]) -> Iterator[Details]:
     """Yield each table that the probe declares, with the rows of all models."""
     for spec in declared_tables(probe(runs[0].probe)).values():
-        found = _of_all_models(spec, runs) if spec.shown else None
-        if found is not None:
-            yield found
+        whole = _of_all_models(spec, runs) if spec.shown else None
+        if whole is not None:
+            yield whole
 
 
 def _of_all_models(spec: TableSpec, runs: Sequence[Run]) -> Details | None:
@@ -247,10 +247,10 @@ def details(runs: Sequence[Run]) -> Iterator[Details]:
 
 def graphs(runs: Sequence[Run]) -> Iterator[GraphSet]:
     """Yield the probe's set of graphs, if it draws one."""
-    found = probe(runs[0].probe).report_graphs({run.name: run.findings for run in runs}, HOUSE)
-    if found is not None:
-        drawn = tuple((labels, themed(each)) for labels, each in found.graphs)
-        yield replace(found, name=f"{runs[0].probe}-{found.name}", graphs=drawn)
+    graph_set = probe(runs[0].probe).report_graphs({run.name: run.findings for run in runs}, HOUSE)
+    if graph_set is not None:
+        drawn = tuple((labels, themed(each)) for labels, each in graph_set.graphs)
+        yield replace(graph_set, name=f"{runs[0].probe}-{graph_set.name}", graphs=drawn)
 
 
 def tiles(runs: Sequence[Run]) -> Iterator[Tile]:
@@ -259,7 +259,7 @@ def tiles(runs: Sequence[Run]) -> Iterator[Tile]:
     declared = declared_tables(kind)
     number = 0
     for headline in kind.headlines:
-        found: dict[str, dict[str, Mark]] = {}
+        by_label: dict[str, dict[str, Mark]] = {}
         for run in runs:
             if headline.gain and run.verdict and not run.verdict.shows_something:
                 continue
@@ -267,8 +267,8 @@ def tiles(runs: Sequence[Run]) -> Iterator[Tile]:
             for entry in entries:
                 if entry.value is not None:
                     label = ", ".join(_labels(headline, declared, entry, entries))
-                    found.setdefault(label, {})[run.name] = Mark(headline, entry)
-        for label, marks in found.items():
+                    by_label.setdefault(label, {})[run.name] = Mark(headline, entry)
+        for label, marks in by_label.items():
             number += 1
             if number <= _MOST_TILES:
                 name = ", ".join(filter(None, (headline.label, label)))

@@ -61,12 +61,12 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
         # First, so that an interrupted run has them as well when it is resumed.
         tokens = cache(partial(next_tokens, engine, plan))
         depends = cache(partial(dependence, engine, plan))
-        found = answers_to(requests, engine, plan, reporter, lambda: (tokens(), depends()))
-        answers = grouped(groups, found)
+        every = answers_to(requests, engine, plan, reporter, lambda: (tokens(), depends()))
+        answers = grouped(groups, every)
         with resumable("all answers are stored"), paused():
             findings = probe.measure(answers)
         if not answers.sampled:
-            scores = [one for one in found if isinstance(one, Scores)]
+            scores = [one for one in every if isinstance(one, Scores)]
             unscored = missing_by_reason(scores)
             findings = findings.with_summary(unscored=unscored).skipped(plan.skipped.items())
         elicitation = engine.model.description.get("elicitation")
@@ -78,9 +78,9 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
         return folder.finish(findings.with_summary(**{k: v for k, v in known.items() if v}))
 
 
-def grouped(groups: Mapping[str, Requests], found: Sequence[Any]) -> Answers:
+def grouped(groups: Mapping[str, Requests], answers: Sequence[Any]) -> Answers:
     """Split a list of answers into groups, one for each group of requests."""
-    left = iter(found)
+    left = iter(answers)
     return Answers(
         {
             name: Answered(group.keys, [next(left) for _ in group.requests])
@@ -113,13 +113,13 @@ def answers_to(
 
     with resumable(stored), reporter.asking(plan) as advance:
         first()
-        found = engine.ask(requests, plan, advance)
-    scores = [one for one in found if isinstance(one, Scores)]
-    votes = [one for one in found if isinstance(one, Votes)]
+        answers = engine.ask(requests, plan, advance)
+    scores = [one for one in answers if isinstance(one, Scores)]
+    votes = [one for one in answers if isinstance(one, Votes)]
     summary = {"unscored": missing_by_reason(scores), "votes": votes_summary(votes)}
     for line in missing(summary):
         reporter.warn(f"{name}: {line}")
-    return found
+    return answers
 
 
 def _warn_of_repeated(groups: Mapping[str, Requests], reporter: Reporter) -> None:

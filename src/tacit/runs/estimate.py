@@ -106,7 +106,7 @@ def estimate(
     for _, part in groupby(plan.blocks, key=lambda block: block.of):
         whole.update(_trial(model, list(part)))
     workers = engine.executor.size if engine.executor else 1
-    found = {
+    estimated = {
         "prompts": len(requests),
         "distinct": plan.distinct,
         "stored": plan.stored,
@@ -116,13 +116,13 @@ def estimate(
         "seconds": round(whole["seconds"] / workers, 1),
     }
     if not isinstance(model, ServedModel):
-        return found
+        return estimated
     asked = model.calls(plan.prompts) if isinstance(model, Decides) else round(whole["requests"])
     read = round(whole["prompt_tokens"]) or plan.tokens
     written = round(whole["answer_tokens"]) or asked
     dollars = (options or ServerOptions()).dollars(read, written)
     about = {"requests": asked, "prompt_tokens": read, "answer_tokens": written}
-    return found | about | {"dollars": dollars}
+    return estimated | about | {"dollars": dollars}
 
 
 def priced(dollars: float | None) -> str:

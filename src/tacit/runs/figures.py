@@ -68,7 +68,7 @@ def chart(runs: Sequence[Run], name: str, palette: str = "house") -> Chart:
             f"the probe {runs[0].probe} has no figure {name!r}; "
             f"its figures are {', '.join(figures) or 'none'}"
         )
-    found = figures[name](shown_of(runs, chosen))
-    if found is None:
+    drawn = figures[name](shown_of(runs, chosen))
+    if drawn is None:
         raise RequestError(f"the findings contain no data for the figure {name!r}")
-    return themed(found, chosen)
+    return themed(drawn, chosen)

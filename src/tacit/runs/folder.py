@@ -69,8 +69,8 @@ class RunFolder:
             return
         if not (self.folder / "run.yaml").is_file():
             inside = [*self.folder.glob("*/run.yaml"), *self.folder.glob("*/*/run.yaml")]
-            found = f"other runs, such as {inside[0].parent}" if inside else "files but no run"
-            raise RequestError(f"{self.folder} contains {found}: {_ANOTHER}")
+            content = f"other runs, such as {inside[0].parent}" if inside else "files but no run"
+            raise RequestError(f"{self.folder} contains {content}: {_ANOTHER}")
         try:
             request = read_request(self.folder)
             if (self.folder / "manifest.json").is_file():
@@ -270,8 +270,8 @@ def _versions(request: Mapping[str, Any]) -> dict[str, Any]:
 def _plugins(probe: str, model: str) -> dict[str, str]:
     """Return the version of each package that provides the run's probe or back-end."""
     scheme, colon, _ = model.partition(":")
-    found = [
+    entries = [
         *metadata.entry_points(group=GROUP, name="" if probe in BUILT_IN else probe),
         *metadata.entry_points(group=registry.GROUP, name=scheme if colon else ""),
     ]
-    return {one.dist.name: one.dist.version for one in found if one.dist}
+    return {one.dist.name: one.dist.version for one in entries if one.dist}

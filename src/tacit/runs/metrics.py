@@ -38,15 +38,15 @@ def main_metrics(kind: type[Probe], findings: Findings) -> Iterator[Metric]:
 
 def metrics_of(kind: type[Probe], findings: Findings) -> dict[str, Any]:
     """Return the verdict, and each headline's value, interval, sample size and chance level."""
-    found: dict[str, Any] = {}
+    metrics: dict[str, Any] = {}
     if verdict := findings.summary.get("verdict"):
-        found[f"{kind.name}/verdict"] = verdict["verdict"]
+        metrics[f"{kind.name}/verdict"] = verdict["verdict"]
     for one in main_metrics(kind, findings):
         low, high = one.entry.ends
         beside = {"low": low, "high": high, "n": one.n, "chance": one.entry.chance}
-        found[one.name] = one.entry.value
-        found |= {f"{one.name}_{end}": each for end, each in beside.items() if each is not None}
-    return found
+        metrics[one.name] = one.entry.value
+        metrics |= {f"{one.name}_{end}": each for end, each in beside.items() if each is not None}
+    return metrics
 
 
 def metric_name(kind: type[Probe], label: str) -> str:

@@ -84,30 +84,30 @@ def _noted(
     if not asked:
         return None
     key = digest_of(engine.model.fingerprint, asked)[:32]
-    found: dict[str, Any] | None = engine.store.note(engine.model.fingerprint, key)
-    if found is None and plan.blocks and (found := measured()) is not None:
-        engine.store.add_note(engine.model.description, key, found)
-    return found
+    note: dict[str, Any] | None = engine.store.note(engine.model.fingerprint, key)
+    if note is None and plan.blocks and (note := measured()) is not None:
+        engine.store.add_note(engine.model.description, key, note)
+    return note
 
 
 def notes(summary: Mapping[str, Any], *, listed: bool = True) -> Iterator[str]:
     """Yield what is known of the next tokens and of dependence, and what is missing."""
     yield from next_tokens_of(summary)
-    if found := summary.get("dependence"):
-        changes = ", ".join(f"{score(mean)} {when}" for mean, when in _changes(found))
-        sample = several(found["questions"], "question")
+    if changed := summary.get("dependence"):
+        changes = ", ".join(f"{score(mean)} {when}" for mean, when in _changes(changed))
+        sample = several(changed["questions"], "question")
         yield f"Mean change of a probability ({sample} asked again): {changes}"
     yield from missing(summary, listed=listed)
 
 
 def next_tokens_of(summary: Mapping[str, Any], most: int = TOKENS) -> Iterator[str]:
     """Yield what a local model would write after the prompts, if this is known."""
-    if found := summary.get("next_tokens"):
+    if next_tokens := summary.get("next_tokens"):
         tokens = ", ".join(
             f"{json.dumps(one['token'], ensure_ascii=False)} {percent(one['probability'])}"
-            for one in found["tokens"][:most]
+            for one in next_tokens["tokens"][:most]
         )
-        mean = f"mean of {several(found['prompts'], 'prompt')}"
+        mean = f"mean of {several(next_tokens['prompts'], 'prompt')}"
         yield f"Next token after the prompt ({mean}): {tokens}"
 
 
@@ -117,9 +117,9 @@ def caution(summary: Mapping[str, Any]) -> str | None:
     return f"Caution: probabilities change by {score(most)} {when}." if most > LARGEST else None
 
 
-def _changes(found: Mapping[str, Any]) -> list[tuple[float, str]]:
+def _changes(dependence: Mapping[str, Any]) -> list[tuple[float, str]]:
     """Return the mean change of each way that was measured, and the way in words."""
-    return [(found[way]["mean"], when) for way, when in _WAYS.items() if found.get(way)]
+    return [(dependence[way]["mean"], when) for way, when in _WAYS.items() if dependence.get(way)]
 
 
 def missing(summary: Mapping[str, Any], *, listed: bool = True) -> Iterator[str]:

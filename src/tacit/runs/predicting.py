@@ -62,11 +62,11 @@ class RunPredictor:
     def predict(self, question: str, choices: Sequence[str]) -> AnswerPrediction:
         """Predict whether the model answers a new question correctly."""
         new = new_question.probe_of(self._options(), question, choices)
-        found = new_question.prediction(new, self._answers(new), self.predictors)
+        predicted = new_question.prediction(new, self._answers(new), self.predictors)
         caution = predictors.caution(self.run.tables["prediction_gains"])
-        if found.predictor != BOTH or caution is None:
-            return found
-        return replace(found, notes=(*found.notes, caution))
+        if predicted.predictor != BOTH or caution is None:
+            return predicted
+        return replace(predicted, notes=(*predicted.notes, caution))
 
     def _options(self) -> ConsistencyOptions:
         """Return the options of the run, whose data files are where they were and unchanged.
@@ -102,8 +102,8 @@ class RunPredictor:
         requests = asking.ungrouped(groups)
         self.reporter.confirm(model.costs(requests), yes=model.loading.server.yes)
         plan = self._engine.plan(requests)
-        found = asking.answers_to(requests, self._engine, plan, self.reporter)
-        return asking.grouped(groups, found)
+        answers = asking.answers_to(requests, self._engine, plan, self.reporter)
+        return asking.grouped(groups, answers)
 
     @cached_property
     def _model(self) -> RunModel:

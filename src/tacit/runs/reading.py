@@ -23,12 +23,12 @@ def read_runs(folders: Sequence[Path]) -> tuple[Run, ...]:
     files = [one for one in folders if one.suffix == ".py"]
     for file in files:
         load_file(file)
-    found = [_runs_in(folder) for folder in folders if folder not in files]
-    each = Counter(path.resolve() for paths in found for path in paths)
+    by_folder = [_runs_in(folder) for folder in folders if folder not in files]
+    each = Counter(path.resolve() for paths in by_folder for path in paths)
     twice = [folder for folder, n in each.items() if n > 1]
     if twice:
         raise RequestError(f"the run {twice[0]} is given twice; give each run once")
-    runs = [run for paths in found for run in sorted(map(_read, paths), key=_started)]
+    runs = [run for paths in by_folder for run in sorted(map(_read, paths), key=_started)]
     order = list(probes())
     return named(sorted(runs, key=lambda run: order.index(run.probe)))
 
@@ -55,12 +55,12 @@ def _runs_in(folder: Path) -> list[Path]:
     if not folder.is_dir():
         problem = "is a file" if folder.is_file() else "does not exist"
         raise RequestError(f"{folder} {problem}; expected the folder of a run")
-    found = sorted(_searched(folder))
-    if not found:
+    paths = sorted(_searched(folder))
+    if not paths:
         raise RequestError(
             f"{folder} contains no run; expected manifest.json in this folder or in its subfolders"
         )
-    return found
+    return paths
 
 
 def _searched(folder: Path) -> Iterator[Path]:

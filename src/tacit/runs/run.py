@@ -105,21 +105,21 @@ class Run:
     def block(self) -> Block | None:
         """What a reader sees first: the verdict and the main figures; None if there is none."""
         kind, findings = probe(self.probe), self.findings
-        found = kind.block(findings) or block_of(kind.headlines, findings, declared_tables(kind))
-        if found is None:
+        block = kind.block(findings) or block_of(kind.headlines, findings, declared_tables(kind))
+        if block is None:
             return None
         if quick := self.quick:
-            asked = f"{found.asked} Not everything is asked ({', '.join(quick)})."
-            found = replace(found, asked=asked)
+            asked = f"{block.asked} Not everything is asked ({', '.join(quick)})."
+            block = replace(block, asked=asked)
         if warning := caution(self.summary):
-            found = replace(found, control=" ".join(filter(None, (warning, found.control))))
-        if found.verdict is None or found.verdict.shows_something:
-            return found
+            block = replace(block, control=" ".join(filter(None, (warning, block.control))))
+        if block.verdict is None or block.verdict.shows_something:
+            return block
         written = next(next_tokens_of(self.summary, _FEW), None)
         return replace(
-            found,
-            control=found.control or written,
-            example=found.example or found.verdict.next_step,
+            block,
+            control=block.control or written,
+            example=block.example or block.verdict.next_step,
         )
 
     @property

@@ -15,15 +15,15 @@ from tacit.tables import read_json_lines
 
 def read_prompts(path: Path, separator: str = " ") -> list[Prompt]:
     """Read the prompts of a JSONL file; ``separator`` is for prompts that give none."""
-    found = []
+    prompts = []
     for line, record in read_json_lines(path):
         try:
-            found.append(_prompt({"separator": separator, **record}))
+            prompts.append(_prompt({"separator": separator, **record}))
         except PromptError as error:
             raise DataError(str(error), path, line) from error
-    if not found:
+    if not prompts:
         raise DataError('contains no prompts; expected lines {"text": …, "answers": [...]}', path)
-    return found
+    return prompts
 
 
 def _prompt(record: dict[str, Any]) -> Prompt:

@@ -177,21 +177,21 @@ class RunRequest:
         """Estimate a model's requests, as the options are and with the opposite of ``--fast``."""
         model = self.model(name)
         engine = None if model.chats else model.start()
-        found = self.size(name, engine)
+        estimate = self.size(name, engine)
         if (limit := requested(self.options).get("limit")) is not None:
             about = declarations(type(self.options))["limit"].help
-            found["limit"] = about.replace(" N ", f" {limit:,} ")
+            estimate["limit"] = about.replace(" N ", f" {limit:,} ")
         if (other := self._other) is not None:
             key = "with_fast" if other.options.fast else "without_fast"
-            found[key] = other.size(name, engine)
-        return found
+            estimate[key] = other.size(name, engine)
+        return estimate
 
     def size(self, name: str, engine: Engine | None = None) -> dict[str, Any]:
         """Estimate a model's requests with its engine, which a chat does not need."""
         groups = asking.requests_of(self.probes[name])
         requests = asking.ungrouped(groups)
-        found = self.model(name).estimate(requests, engine, self.folders[name].blocks)
-        return {**found, "groups": {key: len(group.requests) for key, group in groups.items()}}
+        estimate = self.model(name).estimate(requests, engine, self.folders[name].blocks)
+        return {**estimate, "groups": {key: len(group.requests) for key, group in groups.items()}}
 
     @property
     def _other(self) -> RunRequest | None:

@@ -105,10 +105,10 @@ class Bootstrap:
         if len(names) ** 2 <= len(cluster):
             won = _aurocs_of_clusters(cluster, right, score)
             return self.of_clusters(len(names), behind, won)[0].estimate
-        (found,) = self.weighted(
+        (area,) = self.weighted(
             clusters, lambda rows: aurocs(*weighted_thresholds(right, score, rows))[:, None], behind
         )
-        return found
+        return area
 
     def change(self, value: float, resampled: Floats) -> Change:
         """Compute the interval and the p-value of a statistic from its resampled values."""
@@ -140,8 +140,8 @@ class Bootstrap:
         figure: Callable[[Floats], Floats],
     ) -> Change:
         n, behind, ratios = ratios_by_cluster(clusters, numerators, denominators)
-        (found,) = self.of_clusters(n, behind, lambda times: figure(ratios(times))[:, None])
-        return found
+        (change,) = self.of_clusters(n, behind, lambda times: figure(ratios(times))[:, None])
+        return change
 
     def draws(self, clusters: int) -> Iterator[Floats]:
         """Yield batches of resamples as counts of each cluster, shape (resamples, clusters)."""

@@ -92,7 +92,7 @@ def measure_lift(
     precision, chance = average_precision(right, score), rows.chance
     value, area = lift(precision, chance), auroc(right, score)
     why = rows.why_not(value)
-    found = Lift(
+    measured = Lift(
         n=len(rows.labels),
         clusters=rows.clusters,
         right=int(rows.labels.sum()),
@@ -103,19 +103,19 @@ def measure_lift(
         auroc=Estimate(None if value is None else area, why=why),
     )
     if value is None or area is None or rows.clusters == 1:
-        return found
+        return measured
     statistics = (rows.log_lifts,) if strata is not None else (rows.log_lifts, rows.log_odds)
     of_lift, *of_area = rows.permuted(how, *statistics)
-    lifted = found.lift
+    lifted = measured.lift
     if why is None:
         lifted = of_lift.interval(value, lift_of, how.level)
         lifted = rows.informative(lifted)
-    area_shown = replace(found.auroc, why=lifted.why)
+    area_shown = replace(measured.auroc, why=lifted.why)
     if of_area and rows.clusters >= FEWEST_CLUSTERS and lifted.why != TOO_FEW:
         area_shown = of_area[0].interval(area, auroc_of, how.level)
     smallest = of_lift.smallest()
     return replace(
-        found,
+        measured,
         lift=lifted,
         auroc=area_shown,
         p_value=of_lift.p_value,
@@ -239,21 +239,25 @@ class RankedRows:
 
     def log_lifts(self, labels: Labels) -> Scaled:
         """Compute -log(1 - lift) of each sample, and its standard error."""
-        found = of_average_precision(summed(labels, self.counts), self.counts)
+        influence = of_average_precision(summed(labels, self.counts), self.counts)
         right, wrong = self._of_chance
         with np.errstate(invalid="ignore"):
-            value = found.value + np.log(1 - (self.chance or 0.0))
+            value = influence.value + np.log(1 - (self.chance or 0.0))
             moved = np.where(
-                labels, found.right[:, self._level] - right, found.wrong[:, self._level] - wrong
+                labels,
+                influence.right[:, self._level] - right,
+                influence.wrong[:, self._level] - wrong,
             )
             return value, self._errors(moved)
 
     def log_odds(self, labels: Labels) -> Scaled:
         """Compute the log-odds of each sample's AUROC, and their standard error."""
-        found = of_auroc(summed(labels, self.counts), self.counts)
+        influence = of_auroc(summed(labels, self.counts), self.counts)
         with np.errstate(invalid="ignore"):
-            moved = np.where(labels, found.right[:, self._level], found.wrong[:, self._level])
-            return found.value, self._errors(moved)
+            moved = np.where(
+                labels, influence.right[:, self._level], influence.wrong[:, self._level]
+            )
+            return influence.value, self._errors(moved)
 
     def _errors(self, moved: Floats) -> Floats:
         errors: Floats = np.sqrt(((self.member @ moved.T) ** 2).sum(axis=0))
@@ -264,12 +268,12 @@ class RankedRows:
     ) -> list[Permuted]:
         """Compute statistics and their standard errors for the labels and for permuted labels."""
         batches = [[each(labels) for each in statistics] for labels in self.dealt(how)]
-        found = []
+        permuted = []
         for each, batch in zip(statistics, zip(*batches, strict=True), strict=True):
             (value,), (error,) = each(self.labels[None])
             values, errors = (np.concatenate(parts) for parts in zip(*batch, strict=True))
-            found.append(Permuted(float(value), float(error), values, errors, self.clusters))
-        return found
+            permuted.append(Permuted(float(value), float(error), values, errors, self.clusters))
+        return permuted
 
     def dealt(self, how: Permutations) -> Iterator[Labels]:
         """Yield batches of permuted labels, each of shape (permutations, rows)."""

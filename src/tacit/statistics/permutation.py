@@ -47,9 +47,9 @@ def deal(labels: Labels, clusters: Ints, samples: int, random: np.random.Generat
     within = np.arange(len(order)) - (sizes.cumsum() - sizes)[cluster]
     shuffled = (cluster + random.random((samples, len(order)))).argsort(axis=1)
     places = order[laid(sizes, samples, random)[:, cluster] + within]
-    found = np.empty((samples, len(order)), dtype=bool)
-    np.put_along_axis(found, places, labels[order[shuffled]], axis=1)
-    return found
+    dealt = np.empty((samples, len(order)), dtype=bool)
+    np.put_along_axis(dealt, places, labels[order[shuffled]], axis=1)
+    return dealt
 
 
 def laid(sizes: Ints, samples: int, random: np.random.Generator) -> Ints:

@@ -36,8 +36,8 @@ class Logistic:
         from scipy.special import expit
 
         # Summed by row, so that equal rows have exactly equal probabilities.
-        found: Floats = expit((self.design(features) * self.coefficients).sum(axis=1))
-        return found
+        probabilities: Floats = expit((self.design(features) * self.coefficients).sum(axis=1))
+        return probabilities
 
     def interval(self, features: ArrayLike, level: float = 0.95) -> Estimate:
         """Return a row's predicted probability of a correct answer, with a Wald interval."""
@@ -79,13 +79,13 @@ def folds(right: ArrayLike, clusters: ArrayLike) -> Ints:
     from sklearn.model_selection import StratifiedGroupKFold
 
     labels, groups = np.asarray(right, dtype=bool), np.asarray(clusters)
-    found = np.empty(len(labels), dtype=np.intp)
+    fold_of = np.empty(len(labels), dtype=np.intp)
     number = min(FOLDS, len(np.unique(groups)))
     # The library warns of rare classes; `why_not` has refused those that are too rare.
     split = StratifiedGroupKFold(number).split(np.zeros((len(labels), 1)), labels, groups)
     for fold, (_, rows) in enumerate(split):
-        found[rows] = fold
-    return found
+        fold_of[rows] = fold
+    return fold_of
 
 
 def fit(right: ArrayLike, features: ArrayLike, clusters: ArrayLike) -> Logistic:
@@ -109,11 +109,11 @@ def fit(right: ArrayLike, features: ArrayLike, clusters: ArrayLike) -> Logistic:
 
 def _covariance(model: Logistic, labels: Floats, columns: Floats, groups: Ints) -> Floats:
     """Return the cluster-robust covariance of the coefficients (the sandwich estimate)."""
-    design, found = model.design(columns), model.probabilities(columns)
+    design, predicted = model.design(columns), model.probabilities(columns)
     ridge = np.full(len(model.coefficients), PENALTY)
     ridge[0] = 0.0
-    curvature = (design * (found * (1 - found))[:, None]).T @ design + np.diag(ridge)
-    scores = design * (labels - found)[:, None]
+    curvature = (design * (predicted * (1 - predicted))[:, None]).T @ design + np.diag(ridge)
+    scores = design * (labels - predicted)[:, None]
     clusters = int(groups.max()) + 1
     sums = np.stack([np.bincount(groups, each, clusters) for each in scores.T], axis=1)
     inverse = np.linalg.inv(curvature)
@@ -125,11 +125,11 @@ def _covariance(model: Logistic, labels: Floats, columns: Floats, groups: Ints) 
 def out_of_fold(right: ArrayLike, features: ArrayLike, clusters: ArrayLike, fold: Ints) -> Floats:
     """Predict P(correct) of each row with a regression fitted without the row's own fold."""
     labels, columns = np.asarray(right, dtype=bool), np.asarray(features, dtype=np.float64)
-    groups, found = np.asarray(clusters), np.empty(len(labels))
+    groups, predicted = np.asarray(clusters), np.empty(len(labels))
     for each in np.unique(fold):
         rest, own = fold != each, fold == each
         if not columns.shape[1]:
-            found[own] = labels[rest].mean()
+            predicted[own] = labels[rest].mean()
             continue
-        found[own] = fit(labels[rest], columns[rest], groups[rest]).probabilities(columns[own])
-    return found
+        predicted[own] = fit(labels[rest], columns[rest], groups[rest]).probabilities(columns[own])
+    return predicted

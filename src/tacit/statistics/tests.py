@@ -45,12 +45,12 @@ def paired_change(
     change = (bootstrap or Bootstrap()).difference(
         clusters, np.stack([first, second]), np.ones((2, n))
     )
-    shown = change.estimate
+    estimate = change.estimate
     if gained + lost < FEWEST_CHANGES:
         why = "too few answers changed" if gained + lost else "no answer changed"
-        shown = Estimate(change.value, why=why)
+        estimate = Estimate(change.value, why=why)
     accuracies = float(first.mean()), float(second.mean())
-    return PairedChange(n, *accuracies, shown, gained, lost, mcnemar(gained, lost))
+    return PairedChange(n, *accuracies, estimate, gained, lost, mcnemar(gained, lost))
 
 
 def mcnemar(gained: int, lost: int) -> float:
@@ -71,10 +71,10 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Adjust p-values by Holm's method, which controls the family-wise error rate."""
-    found: list[float | None] = [None] * len(p_values)
+    adjusted: list[float | None] = [None] * len(p_values)
     tested = sorted((p, at) for at, p in enumerate(p_values) if p is not None)
     least = 0.0
     for step, (p, at) in enumerate(tested):
         least = max(least, min(1.0, p * (len(tested) - step)))
-        found[at] = least
-    return found
+        adjusted[at] = least
+    return adjusted

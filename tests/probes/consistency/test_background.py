@@ -128,7 +128,7 @@ def test_p_values_are_small_where_knowledge_matters_and_else_as_often_as_they_sa
 def answered(known: int, right: int) -> pl.DataFrame:
     probe = probe_of(QUESTIONS)
     scores = results.scored(probe, answers_of(probe, model(known, right)))
-    return background.distinct_answers(results.answered(probe, scores))
+    return background.distinct_answers(results.model_answers(probe, scores))
 
 
 def test_the_figures_are_those_of_sklearn(run: Run) -> None:

@@ -20,7 +20,7 @@ from tacit.probes.consistency.controls import (
     Controls,
 )
 from tacit.probes.consistency.questions import FACT
-from tacit.probes.consistency.results import answered, scored
+from tacit.probes.consistency.results import model_answers, scored
 from tacit.sources.questions import Anchor
 from tacit.statistics.lift import measure_lift
 from tacit.statistics.permutation import Permutations
@@ -71,7 +71,7 @@ class Made:
             probe.background, concepts=members.drop("part"), by_part=members, topics=topics
         )
         answers = answers_of(probe, Dice(1))
-        self.found = answered(probe, scored(probe, answers))
+        self.found = model_answers(probe, scored(probe, answers))
         self.right = self.found.anchors["right"].to_numpy()
         replies = self.found.fact_answers.join(self.found.facts, on="fact")
         self.known: Counter[tuple[str, str, str]] = Counter(

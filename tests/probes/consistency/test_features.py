@@ -8,7 +8,7 @@ from wordfreq import zipf_frequency
 
 from tacit.knowledge.background import mean_zipf
 from tacit.probes.consistency.features import features, of_background
-from tacit.probes.consistency.results import answered, scored
+from tacit.probes.consistency.results import model_answers, scored
 from tacit.requests import Prompt
 from tests.probes.consistency.asking_by_hand import Dice, answers_of
 from tests.probes.consistency.run_by_hand import CASES, Run
@@ -58,7 +58,8 @@ def test_the_features_of_answers_are_those_of_their_scores(run: Run) -> None:
 
 
 def features_of(run: Run) -> pl.DataFrame:
-    return features(answered(run.probe, scored(run.probe, answers_of(run.probe, run.says))))
+    scores = scored(run.probe, answers_of(run.probe, run.says))
+    return features(model_answers(run.probe, scores))
 
 
 def per_byte(run: Run, group: str, choice: str, about: str = "") -> float | None:

@@ -112,7 +112,7 @@ def precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
     """Return the average precision of each prompt for each candidate set, beside chance."""
     rank = pl.col("rank")
     ranked = rank.is_not_null()
-    found = (
+    by_prompt = (
         elicitation.with_columns(precision=rank.rank("max").over(_PROMPT) / rank)
         .group_by(_PROMPT, maintain_order=True)
         .agg(
@@ -123,9 +123,9 @@ def precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
             value=pl.col("precision").mean(),
         )
     )
-    counts = found.select("responses", "candidates").iter_rows()
+    counts = by_prompt.select("responses", "candidates").iter_rows()
     chance = [chance_precision(m, n) if m else None for m, n in counts]
-    return found.with_columns(chance=pl.Series(chance, dtype=pl.Float64))
+    return by_prompt.with_columns(chance=pl.Series(chance, dtype=pl.Float64))
 
 
 def correlations(elicitation: pl.DataFrame) -> pl.DataFrame:
@@ -239,14 +239,14 @@ def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
         probability=pl.col("logprob").exp().mean(),
         stored=pl.len(),
     )
-    found = (
+    rows = (
         asked.with_row_index("at")
         .join(words, on=group)
         .filter(pl.col("in_top5") > 0)
         .sort("at", "first", "word", descending=[False, True, False])
         .with_columns(share=pl.col("first") / pl.col("prompts"))
     )
-    return TABLES["favoured"].frame(found)
+    return TABLES["favoured"].frame(rows)
 
 
 def categories(norms: Norms) -> dict[str, pl.DataFrame]:
@@ -260,7 +260,7 @@ def categories(norms: Norms) -> dict[str, pl.DataFrame]:
     ]
     every = pl.concat([whole, *pooled])
     features, concepts = pl.col("feature").n_unique(), pl.col("concept").n_unique()
-    found = every.group_by("category", maintain_order=True).agg(
+    sizes = every.group_by("category", maintain_order=True).agg(
         # The norms contain each pair of a concept and a feature once.
         properties=features,
         concepts_per_property=pl.len() / features,
@@ -274,6 +274,6 @@ def categories(norms: Norms) -> dict[str, pl.DataFrame]:
         .agg(concepts=(pl.col("has") >= pl.col("n")).sum())
     )
     return {
-        "categories": TABLES["categories"].frame(found),
+        "categories": TABLES["categories"].frame(sizes),
         "category_counts": TABLES["category_counts"].frame(counts),
     }

@@ -64,7 +64,7 @@ def standing(tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
     low = rows[-1]["mrr_low"] if rows else None
     within = low is not None and frequent is not None and low <= frequent
     control = f"candidates ranked by frequency reach {score(frequent)}, within the interval"
-    found = verdict(
+    judgement = verdict(
         answers,
         min((row["concepts"] for row in rows), default=0),
         _FEWEST,
@@ -75,7 +75,7 @@ def standing(tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
     top = (
         {} if answers is None else {"word": answers.answer, "share": answers.share, "n": answers.n}
     )
-    return {"verdict": found.to_json(), "top_prediction": top, "frequency_mrr": frequent}
+    return {"verdict": judgement.to_json(), "top_prediction": top, "frequency_mrr": frequent}
 
 
 def _measured(row: Mapping[str, Any]) -> Measured:

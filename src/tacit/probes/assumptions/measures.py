@@ -73,9 +73,9 @@ def _means(tables: Sequence[pl.DataFrame]) -> Iterator[Measure]:
         rows, values = shared(some, ["concept"], ["value"])
         kept = [table.join(rows, on="concept", how="semi") for table in some]
         chance = tuple(table.select(pl.mean("chance")).item() for table in kept)
-        found = mean(name, rows["concept"], values["value"])
+        measure = mean(name, rows["concept"], values["value"])
         sets = [table["among"][0] for table in some]
-        yield replace(found, chance=chance, apart=_apart(sets), metric=some[0]["metric"][0])
+        yield replace(measure, chance=chance, apart=_apart(sets), metric=some[0]["metric"][0])
 
 
 def _apart(sets: Sequence[str | None]) -> str | None:

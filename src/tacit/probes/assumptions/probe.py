@@ -151,15 +151,15 @@ class AssumptionsProbe(Probe):
         concepts, options = self.chosen.concepts, self.options
         every = options.orders == "all" and not options.fast
         orders = (*ORDERS, *RANDOM_ORDERS) if every else ORDERS[:1]
-        found = []
+        retrievals = []
         for wording in self.wordings:
             sentences = self.kind == "causal" and wording == "sentence"
             among = self._whole_words
             if sentences or options.vocabulary == "concepts":
                 among = Vocabulary(concept.word for concept in concepts)
             how = (wording, options.articles, orders, sentences, options.top, options.seed)
-            found.append(Retrieval(concepts, among, *how))
-        return found
+            retrievals.append(Retrieval(concepts, among, *how))
+        return retrievals
 
     @cached_property
     def asking(self) -> Asking:
@@ -173,30 +173,30 @@ class AssumptionsProbe(Probe):
         return self.asking.elicitation(self.probe.elicited, prefaces)
 
     def requests(self) -> Mapping[str, Requests]:
-        found = {"elicitation": self._elicitation, "prince": self.asking.prince()[0]}
+        groups = {"elicitation": self._elicitation, "prince": self.asking.prince()[0]}
         if ranked := [part for part in self.retrievals if not part.listed]:
             keys = pl.concat([part.keys for part in ranked])
             prompts = [request for part in ranked for request in part.rankings]
             # Orders and categories may select the same properties.
-            found = {"retrieval": Requests(keys, prompts, repeats=True), **found}
+            groups = {"retrieval": Requests(keys, prompts, repeats=True), **groups}
         words = [(part.wording, one) for part in self.retrievals for one in part.prompts]
         rows = [
             {"wording": wording, "text": one.text, "first": one.answers[0]}
             for wording, one in words
         ]
-        found["retrieval_words"] = Requests(pl.DataFrame(rows), [prompt for _, prompt in words])
-        return {name: group for name, group in found.items() if group.requests}
+        groups["retrieval_words"] = Requests(pl.DataFrame(rows), [prompt for _, prompt in words])
+        return {name: group for name, group in groups.items() if group.requests}
 
     def measure(self, answers: Answers) -> Findings:
         whole = self._whole(answers)
-        found = {
+        rank_tables = {
             "retrieval": ranks.retrieval(whole),
             "retrieval_top": ranks.retrieval_top(whole),
             "elicitation": ranks.elicitation(whole, self.probe.elicited.responses),
             "elicitation_top": ranks.elicitation_top(whole),
             "prince": ranks.prince(whole, self.asking.prince()[1]),
         }
-        tables = {**found, **averages.averages(found), **self._about()}
+        tables = {**rank_tables, **averages.averages(rank_tables), **self._about()}
         ranked = [one for one in whole.groups["retrieval"].answers if one.unranked is None]
         summary = {
             **standing(tables),

@@ -90,11 +90,11 @@ def word_properties(
     left_out: list[tuple[Property, str]] = []
     for concept, properties in norms.by_concept().items():
         made = [(one, _worded(one, known, options)) for one in properties]
-        usable = [found for _, found in made if isinstance(found, Worded)]
+        usable = [wording for _, wording in made if isinstance(wording, Worded)]
         best: dict[str, Worded] = {}
-        for found in sorted(usable, key=lambda each: -each.property.frequency):
-            best.setdefault(_key(found), found)
-        left[concept] = tuple(found for found in usable if best[_key(found)] is found)
+        for candidate in sorted(usable, key=lambda each: -each.property.frequency):
+            best.setdefault(_key(candidate), candidate)
+        left[concept] = tuple(each for each in usable if best[_key(each)] is each)
         for one, wording in made:
             if isinstance(wording, str):
                 left_out.append((one, wording))
@@ -186,8 +186,8 @@ def all_removed(steps: Sequence[Step], concepts: int) -> RequestError:
         _TOO_FEW: "lower --least or --least-people",
     }
     removing = [step.name for step in steps if step.removed]
-    found = [advice[start] for start in advice if any(name.startswith(start) for name in removing)]
-    remedy = " or ".join(found) or "lower --least-people, or use other --concepts or norms"
+    remedies = [advice[of] for of in advice if any(name.startswith(of) for name in removing)]
+    remedy = " or ".join(remedies) or "lower --least-people, or use other --concepts or norms"
     listed = ", ".join(f"{step.name}: {len(step.removed)}" for step in steps)
     return RequestError(
         f"the filters remove all of {several(concepts, 'concept')} ({listed}): {remedy}"

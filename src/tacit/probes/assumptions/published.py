@@ -35,15 +35,15 @@ def published_table(
     ours = {**tables, **dict(_derived(tables, summary))}
     wanted = {None, *_SEVERAL, model} if model else {None, *_SEVERAL, *MODELS}
     printed = [cell for cell in printed_values(PAPER) if cell.model in wanted]
-    found = beside([_named(cell, model) for cell in printed], ours, _DIGITS)
+    table = beside([_named(cell, model) for cell in printed], ours, _DIGITS)
     rows = [
         _compared(cell, row["difference"], ours, model)
-        for cell, row in zip(printed, found.iter_rows(named=True), strict=True)
+        for cell, row in zip(printed, table.iter_rows(named=True), strict=True)
     ]
     types = {"difference": pl.Float64, "candidates": pl.Int64, "chance": pl.Float64}
     compared = pl.DataFrame(rows, {**types, "note": pl.String})
     elicitation = pl.lit(summary.get("elicitation"), pl.String).alias("elicitation")
-    return found.with_columns(*compared.iter_columns(), elicitation).select(_COLUMNS)
+    return table.with_columns(*compared.iter_columns(), elicitation).select(_COLUMNS)
 
 
 def _named(cell: PrintedValue, model: str | None) -> PrintedValue:

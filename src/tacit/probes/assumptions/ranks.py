@@ -119,7 +119,7 @@ def prince(answers: Answers, meant: pl.DataFrame) -> pl.DataFrame:
 
 def questions(requests: Mapping[str, Requests], answers: Answers) -> pl.DataFrame:
     """Return a row per text and vocabulary that were ranked."""
-    found = {
+    distinct = {
         (prompt.text, prompt.vocabulary.digest): (prompt, ranking)
         for name, group in requests.items()
         for prompt, ranking in zip(group.requests, answers.groups[name].answers, strict=True)
@@ -134,7 +134,7 @@ def questions(requests: Mapping[str, Requests], answers: Answers) -> pl.DataFram
             "missing": ranking.missing,
             "top": [{"word": word, "logprob": logprob} for word, logprob in ranking.top],
         }
-        for prompt, ranking in found.values()
+        for prompt, ranking in distinct.values()
     )
 
 
@@ -144,7 +144,7 @@ def digests(answers: Answers) -> dict[str, dict[str, str | None]]:
     Sets are named by ``retrieval`` and the wording, or by the candidates and the relation of
     elicitation.
     """
-    found: dict[str, dict[str, str | None]] = {}
+    by_name: dict[str, dict[str, str | None]] = {}
     for group, of, name in (
         ("retrieval", pl.lit("retrieval"), "wording"),
         ("elicitation", pl.col("over"), "relation"),
@@ -154,8 +154,8 @@ def digests(answers: Answers) -> dict[str, dict[str, str | None]]:
         sets = _rankings(answers, group).group_by(of.alias("of"), name, maintain_order=True)
         digest = pl.when(~lacking.any()).then(pl.col("digest").first())
         for key, last, one in sets.agg(digest).iter_rows():
-            found.setdefault(key, {})[last] = one
-    return found
+            by_name.setdefault(key, {})[last] = one
+    return by_name
 
 
 def _rankings(answers: Answers, group: str) -> pl.DataFrame:
@@ -171,9 +171,9 @@ def _rankings(answers: Answers, group: str) -> pl.DataFrame:
 
 def _targets(answers: Answers, group: str) -> pl.DataFrame:
     """Return the answers to a group of ranking prompts; an empty group has the same columns."""
-    found = answers.frame(group)
-    lacking = {"rank", "tokens"}.difference(found.columns)
-    return found.with_columns(pl.lit(None, pl.Int64).alias(name) for name in lacking)
+    targets = answers.frame(group)
+    lacking = {"rank", "tokens"}.difference(targets.columns)
+    return targets.with_columns(pl.lit(None, pl.Int64).alias(name) for name in lacking)
 
 
 def _best(answers: Answers, group: str) -> pl.DataFrame:

@@ -48,7 +48,7 @@ def read_responses(
     counting: ResponsePreset = "people",
 ) -> Mapping[str, tuple[Response, ...]]:
     """Return a concept's one-word responses for each relation, by decreasing frequency."""
-    found: dict[str, list[tuple[str, int]]] = {name: [] for name in load_templates().relations}
+    pairs: dict[str, list[tuple[str, int]]] = {name: [] for name in load_templates().relations}
     for one in properties:
         forms: dict[tuple[str, str], list[tuple[str, Predicate]]] = {}
         for given in _predicates(one, corrections, counting):
@@ -58,8 +58,8 @@ def read_responses(
                 key = relation, american(comparable(number))
                 forms.setdefault(key, []).append((word, given))
         for (relation, _), some in forms.items():
-            found[relation] += _answer(relation, some)
-    return {relation: _merged(answers) for relation, answers in found.items()}
+            pairs[relation] += _answer(relation, some)
+    return {relation: _merged(answers) for relation, answers in pairs.items()}
 
 
 def _predicates(
@@ -133,9 +133,9 @@ def _merged(answers: Iterable[tuple[str, int]]) -> tuple[Response, ...]:
     for word, frequency in answers:
         spelt = words.setdefault(american(comparable(word)), {})
         spelt[word] = max(spelt.get(word, 0), frequency)
-    found = []
+    merged = []
     for spelt in words.values():
         best = max(spelt, key=lambda word: spelt[word])
         accepted = dict.fromkeys([*spellings(best), *spelt, *map(comparable, spelt)])
-        found.append(Response(best, spelt[best], tuple(accepted)))
-    return tuple(sorted(found, key=lambda response: -response.frequency))
+        merged.append(Response(best, spelt[best], tuple(accepted)))
+    return tuple(sorted(merged, key=lambda response: -response.frequency))

@@ -172,18 +172,18 @@ class Retrieval:
 
     def ranked(self, scored: Scored) -> list[Ranking]:
         """Rank the candidates of each prompt by their scores."""
-        found = []
+        rankings = []
         for item, request in zip(self.items, self.rankings, strict=True):
             each = [self._score(item, word, scored) for word in self.vocabulary.words]
             values = np.array([np.nan if value is None else value for value, _ in each], float)
             tokens = np.array([tokens for _, tokens in each])
             unknown = bool(np.isnan(values).all())
-            found.append(
+            rankings.append(
                 RankingKind().missing(request, "no candidate has a score")
                 if unknown
                 else rank(request, values, tokens)
             )
-        return found
+        return rankings
 
     @cached_property
     def _answers(self) -> Mapping[str, str]:

@@ -185,8 +185,8 @@ def singular(word: str) -> str | None:
 
     if not is_plural(word):
         return word
-    found = lemmas(word).get("NOUN", ()) or getAllLemmasOOV(word, "NOUN").get("NOUN", ())
-    return None if word in found else next(iter(found), None)
+    nouns = lemmas(word).get("NOUN", ()) or getAllLemmasOOV(word, "NOUN").get("NOUN", ())
+    return None if word in nouns else next(iter(nouns), None)
 
 
 def spellings(word: str) -> tuple[str, ...]:

@@ -109,7 +109,7 @@ def _by_best(scores: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
             f"may_{side}": unseen.max().fill_null(-math.inf),
             f"{side}_row": pl.col("row").filter(of).get(score.filter(of).arg_max()),
         }
-    found = scores.with_row_index("row").group_by(key, maintain_order=True).agg(**parts)
+    best = scores.with_row_index("row").group_by(key, maintain_order=True).agg(**parts)
     yes, no, may_yes, may_no = map(pl.col, ("yes", "no", "may_yes", "may_no"))
     lower, higher = pl.min_horizontal(yes, no), pl.max_horizontal(yes, no)
     known = (
@@ -119,14 +119,14 @@ def _by_best(scores: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
     )
     loser_may = pl.when(yes > no).then(may_no).otherwise(may_yes)
     winner = pl.when(yes > no).then("yes_row").otherwise("no_row")
-    found = found.select(
+    best = best.select(
         *key,
         yes=pl.when(known).then(yes > no),
         margin=pl.when(known & (loser_may <= lower)).then(yes - no),
         row=pl.when(known).then(winner),
     )
-    decided = scores.select("meta", "pair", "word").select(pl.all().gather(found["row"]))
-    return pl.concat([_tied(found.drop("row")), decided], how="horizontal")
+    decided = scores.select("meta", "pair", "word").select(pl.all().gather(best["row"]))
+    return pl.concat([_tied(best.drop("row")), decided], how="horizontal")
 
 
 def _by_count(scores: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
@@ -145,15 +145,15 @@ def _by_votes(scores: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
 
 def _together(rows: pl.DataFrame, key: Sequence[str], margin: pl.Expr) -> pl.DataFrame:
     """Answer by a margin to which all prompts contribute, so that no single one decides."""
-    found = rows.group_by(key, maintain_order=True).agg(margin=margin)
+    margins = rows.group_by(key, maintain_order=True).agg(margin=margin)
     none = pl.lit(None, pl.String)
-    return _tied(found.select(*key, yes=pl.col("margin") > 0, margin="margin")).with_columns(
+    return _tied(margins.select(*key, yes=pl.col("margin") > 0, margin="margin")).with_columns(
         meta=pl.lit(None, pl.Int64), pair=none, word=none
     )
 
 
-def _tied(found: pl.DataFrame) -> pl.DataFrame:
-    return found.with_columns(tied=(found["margin"] == 0).fill_null(value=False))
+def _tied(answers: pl.DataFrame) -> pl.DataFrame:
+    return answers.with_columns(tied=(answers["margin"] == 0).fill_null(value=False))
 
 
 def scores_of_choices(scores: pl.DataFrame) -> pl.DataFrame:
@@ -213,10 +213,10 @@ def answers_about_facts(asked: pl.DataFrame, scores: pl.DataFrame, how: Method) 
     """Answer the questions about facts and negatives: the table ``fact_answers``."""
     sampled = is_sampled(scores)
     how = how.of_replies() if sampled else how
-    found = yes_or_no(scores, how)
+    answers = yes_or_no(scores, how)
     if sampled:
-        found = found.join(_votes(_asked(scores, how)), on="question", maintain_order="left")
-    table = asked.join(found, on="question", how="left", maintain_order="left")
+        answers = answers.join(_votes(_asked(scores, how)), on="question", maintain_order="left")
+    table = asked.join(answers, on="question", how="left", maintain_order="left")
     right = pl.col("yes") == (pl.col("expected") == "yes")
     return TABLES["fact_answers"].frame(table, right=right)
 
@@ -241,10 +241,10 @@ def anchors_with_answers(
     """
     solutions = asked.select("anchor", "answer")
     first, *others = (
-        solutions.join(found, on="anchor", how="left", maintain_order="left")
+        solutions.join(chosen, on="anchor", how="left", maintain_order="left")
         .with_columns(method=pl.lit(method), right=pl.col("choice") == pl.col("answer"))
         .drop("answer")
-        for method, found in answers.items()
+        for method, chosen in answers.items()
     )
     table = asked.join(background, on="anchor", how="left", maintain_order="left")
     table = table.with_columns(pl.col("facts", "positives", "negatives").fill_null(0))

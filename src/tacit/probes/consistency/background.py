@@ -50,10 +50,10 @@ def scores_by(key: str, answers: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def by_relation(found: ModelAnswers, bootstrap: Bootstrap) -> pl.DataFrame:
+def by_relation(answered: ModelAnswers, bootstrap: Bootstrap) -> pl.DataFrame:
     """Compute each relation's background score (Sahu et al. 2022, Figure 4a)."""
     rows: list[dict[str, Any]] = []
-    of = found.fact_answers.join(found.facts, on="fact", maintain_order="left")
+    of = answered.fact_answers.join(answered.facts, on="fact", maintain_order="left")
     for _, part in of.sort("relation").group_by("relation", maintain_order=True):
         (row,) = scores_by("relation", part).to_dicts()
         yes = part.select(YES).to_series().to_numpy()
@@ -97,12 +97,12 @@ def mean_of(values: pl.Series) -> float | None:
     return float(there.mean()) if len(there) else None
 
 
-def relevance(found: ModelAnswers, how: Permutations) -> pl.DataFrame:
+def relevance(answered: ModelAnswers, how: Permutations) -> pl.DataFrame:
     """Compute the relevance of facts to anchor questions, for all facts and by relation."""
-    pairs = found.answers_by_anchor.filter(YES).select("anchor", "fact", known="right")
+    pairs = answered.answers_by_anchor.filter(YES).select("anchor", "fact", known="right")
     for other, key in (
-        (found.facts.select("fact", "relation"), "fact"),
-        (found.anchors.select("anchor", "right", "cluster"), "anchor"),
+        (answered.facts.select("fact", "relation"), "fact"),
+        (answered.anchors.select("anchor", "right", "cluster"), "anchor"),
     ):
         pairs = pairs.join(other, on=key, maintain_order="left")
     names = pairs["relation"].unique().sort()
@@ -120,18 +120,18 @@ def gain(pairs: pl.DataFrame, how: Permutations) -> dict[str, Any]:
     question; clusters are moved as a whole.
     """
     of_fact = pl.col("cluster").first(), pl.col("known").first(), pl.col("right").mean()
-    found = pairs.group_by("fact", maintain_order=True).agg(of_fact).sort("cluster", "fact")
-    known, right = found["known"].to_numpy(), found["right"].to_numpy()
-    given_right, accuracy = mean_of(found["right"].filter(found["known"])), mean_of(found["right"])
+    facts = pairs.group_by("fact", maintain_order=True).agg(of_fact).sort("cluster", "fact")
+    known, right = facts["known"].to_numpy(), facts["right"].to_numpy()
+    given_right, accuracy = mean_of(facts["right"].filter(facts["known"])), mean_of(facts["right"])
     p = None
     if min(known.sum(), (~known).sum()) >= FEWEST_FACTS:
-        permuted = _permuted(known, right, found["cluster"].to_numpy(), how)
+        permuted = _permuted(known, right, facts["cluster"].to_numpy(), how)
         p = p_value(float(right[known].sum()), permuted)
     return {
         "facts_right": int(known.sum()),
         "facts_wrong": int((~known).sum()),
         "given_right": given_right,
-        "given_wrong": mean_of(found["right"].filter(~found["known"])),
+        "given_wrong": mean_of(facts["right"].filter(~facts["known"])),
         "accuracy": accuracy,
         "relevance": None if given_right is None or accuracy is None else given_right - accuracy,
         "p_value": p,
@@ -153,11 +153,11 @@ def _permuted(
     return np.array(sums)
 
 
-def distinct_answers(found: ModelAnswers) -> pl.DataFrame:
+def distinct_answers(answered: ModelAnswers) -> pl.DataFrame:
     """Return the distinct answered background questions, each with its first anchor's cluster."""
-    owner = found.links.unique("fact", keep="first", maintain_order=True)
-    owner = owner.join(found.anchors.select("anchor", "cluster"), on="anchor")
-    of = found.fact_answers.join(owner, on="fact", maintain_order="left")
+    owner = answered.links.unique("fact", keep="first", maintain_order=True)
+    owner = owner.join(answered.anchors.select("anchor", "cluster"), on="anchor")
+    of = answered.fact_answers.join(owner, on="fact", maintain_order="left")
     every = of.select("cluster", "question", "margin", gold=YES, yes=pl.col("right") == YES)
     return every.unique(["question", "gold"], keep="first", maintain_order=True).drop_nulls("yes")
 

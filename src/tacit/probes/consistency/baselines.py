@@ -19,17 +19,17 @@ MODEL, RANDOM = "model", "random"
 
 
 def anchor_baselines(
-    of: Sequence[Anchor], found: ModelAnswers, bootstrap: Bootstrap
+    of: Sequence[Anchor], answered: ModelAnswers, bootstrap: Bootstrap
 ) -> pl.DataFrame:
     """Return the accuracy and the conceptual consistency of the model and of each baseline."""
     answers = np.array([anchor.answer for anchor in of])
     right = {
-        MODEL: found.anchors["right"],
-        **_by_rating(found.choices).drop("anchor").to_dict(),
+        MODEL: answered.anchors["right"],
+        **_by_rating(answered.choices).drop("anchor").to_dict(),
         "majority": pl.Series(answers == np.bincount(answers).argmax()),
         RANDOM: pl.Series([1 / len(anchor.choices) for anchor in of]),
     }
-    about = found.anchors.select("cluster", "background_score")
+    about = answered.anchors.select("cluster", "background_score")
     return TABLES["anchor_baselines"].frame(
         _row(name, about.with_columns(right=values.cast(pl.Float64)), bootstrap)
         for name, values in right.items()

@@ -22,7 +22,7 @@ _SIGNIFICANT = 0.05
 
 def block(findings: Findings) -> Block:
     summary, cell = findings.summary, Entries(findings, TABLES)
-    found = Verdict.of(summary["verdict"])
+    verdict = Verdict.of(summary["verdict"])
     row = findings.tables["background_answers"].row(0, named=True)
     asked, main = "", []
     if row["n"]:
@@ -37,15 +37,14 @@ def block(findings: Findings) -> Block:
         questions = several(right.row["n"], "question")
         main.append(f"{right} of {questions} answered correctly (chance {guess})")
     lift = cell("adjusted", "lift_adjusted")
-    if lift and found.shows_something:
+    if lift and verdict.shows_something:
         main.append(f"adjusted lift of the background score {lift} (chance {score(0.0)})")
-    control = cell("controls", "lift_adjusted", background=IRRELEVANT)
-    shown = control and found.shows_something
+    control = verdict.shows_something and cell("controls", "lift_adjusted", background=IRRELEVANT)
     return Block(
-        found,
+        verdict,
         asked,
         sentence(main),
-        f"Control: the background of other questions has a lift of {control}." if shown else None,
+        f"Control: the background of other questions has a lift of {control}." if control else None,
         _missing(summary),
     )
 

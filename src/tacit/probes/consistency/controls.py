@@ -35,11 +35,11 @@ class Controls:
 
     of: Sequence[Anchor]
     background: Background
-    found: ModelAnswers
+    answered: ModelAnswers
 
     def table(self, how: Permutations) -> pl.DataFrame:
         """Compute conceptual consistency with the whole, reduced and irrelevant backgrounds."""
-        spec, anchors = TABLES["controls"], self.found.anchors
+        spec, anchors = TABLES["controls"], self.answered.anchors
         rows = [_row(WHOLE, anchors, how)]
         for name, label in WITHOUT.items():
             concepts = self._concepts(name)
@@ -57,18 +57,20 @@ class Controls:
     def without(self, concepts: pl.DataFrame) -> pl.DataFrame:
         """Return the background scores from all facts except those about an anchor's concepts."""
         ends = self._ends.join(concepts, on=["anchor", "concept"], how="semi")
-        return by_anchor(self.found.answers_by_anchor.join(ends, on=["anchor", "fact"], how="anti"))
+        return by_anchor(
+            self.answered.answers_by_anchor.join(ends, on=["anchor", "fact"], how="anti")
+        )
 
     def _with(self, scores: pl.DataFrame) -> pl.DataFrame:
         """Return the anchor questions with other background scores and numbers of facts."""
-        kept = self.found.anchors.drop("background_score", "facts")
+        kept = self.answered.anchors.drop("background_score", "facts")
         return kept.join(scores, on="anchor", how="left", maintain_order="left")
 
     @cached_property
     def _ends(self) -> pl.DataFrame:
         """The two concepts of each fact of each anchor question."""
-        found = self.found.links.join(self.found.facts, on="fact")
-        return pl.concat(found.select("anchor", "fact", concept=end) for end in ("head", "tail"))
+        linked = self.answered.links.join(self.answered.facts, on="fact")
+        return pl.concat(linked.select("anchor", "fact", concept=end) for end in ("head", "tail"))
 
     def _by_id(self, concepts: pl.DataFrame) -> pl.DataFrame:
         ids = pl.Series([one.id for one in self.of], dtype=pl.String)
@@ -92,18 +94,18 @@ class Controls:
 
         It has equally many facts, and shares no concept with the question.
         """
-        scored = self.found.anchors.drop_nulls("background_score").select("anchor", "facts")
+        scored = self.answered.anchors.drop_nulls("background_score").select("anchor", "facts")
         alike = dict(scored.group_by("facts", maintain_order=True).agg("anchor").iter_rows())
         own = self._by_id(self.background.concepts)
         concepts = pl.concat([self._ends.select("concept", "anchor"), own])
         sets = dict(concepts.group_by("anchor").agg("concept").iter_rows())
         sets = {anchor: frozenset(each) for anchor, each in sets.items()}
-        found = {}
+        partners = {}
         for one, count in scored.iter_rows():
             fits = [other for other in alike[count] if sets[one].isdisjoint(sets[other])]
             if fits:  # a question shares its concepts with itself
-                found[one] = min(fits, key=lambda other: _rank(one, other))
-        return found
+                partners[one] = min(fits, key=lambda other: _rank(one, other))
+        return partners
 
 
 def _rank(own: str, other: str) -> bytes:

@@ -30,12 +30,12 @@ def details(findings: Findings, request: Mapping[str, Any], most: int) -> Iterat
     """Yield tables of anchor questions, choices, background questions and scores."""
     tables = findings.tables
     linked = tables["links"].join(_asked(tables), on="fact", maintain_order="left")
-    shown, sample = _sample(findings, linked, most)
-    own = linked.join(shown, on="anchor", how="semi", maintain_order="left").drop("fact")
+    chosen, sample = _sample(findings, linked, most)
+    own = linked.join(chosen, on="anchor", how="semi", maintain_order="left").drop("fact")
     prompts = _prompts(request)
-    yield Details(DETAILS["questions"].with_reading(sample), shown, ("choices", "facts"), "anchor")
-    texts = pl.Series(map(bare, shown["question"]), dtype=pl.String)
-    choices = shown.select("anchor", question=texts).join(
+    yield Details(DETAILS["questions"].with_reading(sample), chosen, ("choices", "facts"), "anchor")
+    texts = pl.Series(map(bare, chosen["question"]), dtype=pl.String)
+    choices = chosen.select("anchor", question=texts).join(
         tables["choices"], on="anchor", maintain_order="left"
     )
     yield Details(DETAILS["choices"], _prompted(choices, prompts, "per_byte"), behind="anchor")
@@ -55,8 +55,8 @@ def _asked(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 
 def _sample(findings: Findings, linked: pl.DataFrame, most: int) -> tuple[pl.DataFrame, str]:
     """Return the anchor questions to show (a sample if there are too many), and a caption."""
-    anchors, questions = findings.tables["anchors"], findings.questions
-    inputs = questions.height / max(1, questions["question"].n_unique())
+    anchors, asked = findings.tables["anchors"], findings.questions
+    inputs = asked.height / max(1, asked["question"].n_unique())
     n = linked["background"].n_unique() * inputs + findings.tables["choices"].height
     every = several(anchors.height, "anchor question")
     if n <= most:
@@ -80,14 +80,14 @@ def _prompts(request: Mapping[str, Any]) -> pl.DataFrame:
 
 def _prompted(scores: pl.DataFrame, prompts: pl.DataFrame, by: str) -> pl.DataFrame:
     """Return scores with their prompts, the highest first."""
-    key = ["meta", "pair"]
-    found = scores.join(prompts, on=key, how="left", nulls_equal=True, maintain_order="left")
-    return found.sort(by, descending=True, nulls_last=True, maintain_order=True)
+    return scores.join(
+        prompts, on=["meta", "pair"], how="left", nulls_equal=True, maintain_order="left"
+    ).sort(by, descending=True, nulls_last=True, maintain_order=True)
 
 
-def negative_examples(found: ModelAnswers) -> pl.DataFrame:
+def negative_examples(answered: ModelAnswers) -> pl.DataFrame:
     """Select three facts of each relation with their negatives (Sahu et al. 2022, Table 3)."""
-    facts, answers = found.facts, found.fact_answers
+    facts, answers = answered.facts, answered.fact_answers
     keys = ["\t".join(fact).encode() for fact in facts.select(FACT).iter_rows()]
     ranks = pl.Series([hashlib.blake2b(key).digest() for key in keys], dtype=pl.Binary)
     ranked = facts.with_columns(rank=ranks).sort("relation", "rank").select("fact", "relation")
@@ -95,8 +95,8 @@ def negative_examples(found: ModelAnswers) -> pl.DataFrame:
     other = answers.filter(~YES).select("fact", negative="question", negative_right="right")
     for side in (own, other):
         ranked = ranked.join(side, on="fact", how="inner", maintain_order="left")
-    shown = ranked.group_by("relation", maintain_order=True).head(_EXAMPLES)
-    return TABLES["negative_examples"].frame(shown.drop("fact").rename({"of": "fact"}))
+    examples = ranked.group_by("relation", maintain_order=True).head(_EXAMPLES)
+    return TABLES["negative_examples"].frame(examples.drop("fact").rename({"of": "fact"}))
 
 
 def trace(tables: Mapping[str, pl.DataFrame], anchor: str) -> dict[str, Any]:
@@ -142,11 +142,11 @@ def _contribution(
     }
 
 
-def tables_of(found: Mapping[str, Any]) -> Iterator[tuple[TableSpec, pl.DataFrame]]:
+def tables_of(traced: Mapping[str, Any]) -> Iterator[tuple[TableSpec, pl.DataFrame]]:
     """Yield the result of ``trace`` as tables: the question, its choices and facts, its part."""
-    one = {name: value for name, value in found.items() if not isinstance(value, list | dict)}
-    rows = {"questions": [one], "choices": found["choices"], "facts": found["background"]}
-    rows["contribution"] = [found["contribution"]] if found["contribution"] else []
+    one = {name: value for name, value in traced.items() if not isinstance(value, list | dict)}
+    rows = {"questions": [one], "choices": traced["choices"], "facts": traced["background"]}
+    rows["contribution"] = [traced["contribution"]] if traced["contribution"] else []
     for name, given in rows.items():
         if given:
             yield DETAILS[name], pl.DataFrame(given)

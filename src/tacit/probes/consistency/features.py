@@ -32,10 +32,10 @@ PREDICTORS: Mapping[str, tuple[str, ...]] = {
 FEATURES = PREDICTORS[BOTH]
 
 
-def features(found: ModelAnswers) -> pl.DataFrame:
-    rows = found.anchors.select("anchor", "frequency", answer_margin="margin")
-    background = of_background(found.answers_by_anchor)
-    for part in (background, _of_choices(found.choices, found.anchors)):
+def features(answered: ModelAnswers) -> pl.DataFrame:
+    rows = answered.anchors.select("anchor", "frequency", answer_margin="margin")
+    background = of_background(answered.answers_by_anchor)
+    for part in (background, _of_choices(answered.choices, answered.anchors)):
         rows = rows.join(part, on="anchor", how="left", maintain_order="left")
     return rows.select(pl.col(FEATURES).cast(pl.Float64))
 
@@ -85,8 +85,8 @@ def by_choice(of: Sequence[Anchor], scores: Mapping[str, pl.DataFrame], group: s
         return rows.with_columns(prior=none, gain=none)
     asked = scores[CHOICE].select(*BY_CHOICE, "meta", "pair", asked="score")
     both = scores[PRIOR].join(asked, on=[*BY_CHOICE, "meta", "pair"], nulls_equal=True)
-    found = {"prior": pl.col("score") / pl.col("unit"), "gain": pl.col("asked") - pl.col("score")}
+    terms = {"prior": pl.col("score") / pl.col("unit"), "gain": pl.col("asked") - pl.col("score")}
     best = both.group_by(BY_CHOICE).agg(
-        **{name: pl.when(each.is_not_null().all()).then(each.max()) for name, each in found.items()}
+        **{name: pl.when(each.is_not_null().all()).then(each.max()) for name, each in terms.items()}
     )
     return rows.join(best, on=BY_CHOICE, how="left", maintain_order="left")

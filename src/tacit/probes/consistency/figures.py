@@ -31,15 +31,15 @@ _SINGLE = "Yes/No"  # used with the last meta-prompt: the paper does not name it
 
 def consistency(shown: Shown) -> Drawn | None:
     """Conceptual consistency, its chance level and its lift (Sahu et al. 2022, Figure 3)."""
-    found = _consistency_and_lift(shown, "consistency")
-    if found is None:
+    both = _consistency_and_lift(shown, "consistency")
+    if both is None:
         return None
     texts = ("a) conceptual consistency", "b) lift")
-    panels = [_models(rows, shown, text) for rows, text in zip(found, texts, strict=True)]
+    panels = [_models(rows, shown, text) for rows, text in zip(both, texts, strict=True)]
     return [panels], {
         "intervals": shown.intervals("consistency"),
-        "cut": _cut(found[1]),
-        "n": counted(found[0].table["n"], "anchor question"),
+        "cut": _cut(both[1]),
+        "n": counted(both[0].table["n"], "anchor question"),
         **_by_size(shown),
     }
 
@@ -190,7 +190,7 @@ def probabilities(shown: Shown) -> Drawn | None:
     table = shown.defined("fact_answers", "margin")
     if table is None:
         return None
-    voted = any("votes" in found.questions.columns for found in shown.found.values())
+    voted = any("votes" in findings.questions.columns for findings in shown.found.values())
     margin, names = pl.col("margin"), {"yes": "facts", "no": "negatives"}
     drawn = Histograms(
         table.drop_nulls("margin")
@@ -323,12 +323,12 @@ def _subsets(shown: Shown, kind: str) -> Drawn | None:
     both = _consistency_and_lift(shown, f"consistency_by_{kind}", "name")
     if both is None:
         return None
-    found, lift = both
-    table = found.table
+    scores, lift = both
+    table = scores.table
     counts = table.group_by("name").agg(pl.col("n").max())
     order = counts.sort("n", "name", descending=[True, False])["name"].to_list()
     panels = (
-        replace(found, order=order).panels("model"),
+        replace(scores, order=order).panels("model"),
         replace(lift, order=order, labelled=False).panels("model", "lift"),
     )
     empty = len(table) < len(order) * table["model"].n_unique()
@@ -342,11 +342,12 @@ def _subsets(shown: Shown, kind: str) -> Drawn | None:
 
 def _by_relation(shown: Shown) -> pl.DataFrame | None:
     """Return background score and consistency by model and relation; None if no row has both."""
-    found, known = shown.table("consistency_by_relation"), shown.table("background_by_relation")
-    if found is None or known is None:
+    of_anchors = shown.table("consistency_by_relation")
+    of_facts = shown.table("background_by_relation")
+    if of_anchors is None or of_facts is None:
         return None
-    found = found.select("model", "consistency", "chance", "n", relation="name")
-    both = known.join(found, on=["model", "relation"], how="left", maintain_order="left")
+    of_anchors = of_anchors.select("model", "consistency", "chance", "n", relation="name")
+    both = of_facts.join(of_anchors, on=["model", "relation"], how="left", maintain_order="left")
     return None if both.drop_nulls(["background_score", "consistency"]).is_empty() else both
 
 

@@ -16,7 +16,7 @@ from tacit.knowledge.background import Background
 from tacit.probes.consistency import TABLES
 from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.background import ALL, YES
-from tacit.probes.consistency.questions import FACT, Question, about_anchors
+from tacit.probes.consistency.questions import FACT, Query, about_anchors
 from tacit.probes.consistency.template import Templates
 from tacit.probes.consistency.wording import grammatical
 from tacit.sources.questions import Anchor
@@ -93,15 +93,15 @@ class Contexts:
         """For each question, as many facts of another one with which it shares no concept."""
         facts: dict[str, list[tuple[str, ...]]] = self.own.rows_by_key("anchor")
         order = sorted(facts, key=self._rank)
-        found = {}
+        chosen = {}
         for at, anchor in enumerate(order):
             n = len(facts[anchor])
             for other in order[at + 1 :] + order[:at]:
                 some = facts[other][:n]
                 if len(some) == n and self._is_irrelevant(anchor, other, some):
-                    found[anchor] = some
+                    chosen[anchor] = some
                     break
-        rows = [(anchor, *fact) for anchor in facts for fact in found.get(anchor, ())]
+        rows = [(anchor, *fact) for anchor in facts for fact in chosen.get(anchor, ())]
         return pl.DataFrame(rows, self.own.schema, orient="row")
 
     def _is_irrelevant(self, anchor: str, other: str, facts: Iterable[tuple[str, ...]]) -> bool:
@@ -144,12 +144,12 @@ class Contexts:
         by_anchor = stated.group_by("anchor", maintain_order=True)
         return by_anchor.agg(pl.col("context").str.join(" "))
 
-    def questions(self, group: str, condition: str) -> Iterator[Question]:
+    def queries(self, group: str, condition: str) -> Iterator[Query]:
         """Yield the questions of a group behind the facts of one condition."""
         texts = dict(self.texts[condition].iter_rows())
         stated = [one for one in self.anchors if one.id in texts]
-        for question in about_anchors(group, stated, self.templates):
-            yield question._replace(before=f"{texts[question.key['anchor']]} ")
+        for query in about_anchors(group, stated, self.templates):
+            yield query._replace(before=f"{texts[query.key['anchor']]} ")
 
 
 def _words(*texts: str) -> set[str]:
@@ -157,15 +157,15 @@ def _words(*texts: str) -> set[str]:
 
 
 def tables(
-    contexts: Contexts, answers: Mapping[str, pl.DataFrame], found: ModelAnswers
+    contexts: Contexts, answers: Mapping[str, pl.DataFrame], answered: ModelAnswers
 ) -> dict[str, pl.DataFrame]:
     """Return the tables ``answers_in_context`` and ``intervention``; answers are by condition."""
     stated = contexts.own.select("anchor", *FACT)
-    known = stated.join(found.facts, on=FACT).join(found.fact_answers.filter(YES), on="fact")
+    known = stated.join(answered.facts, on=FACT).join(answered.fact_answers.filter(YES), on="fact")
     about = known.group_by("anchor").agg(
         facts=pl.len(), facts_right=pl.col("right").all(ignore_nulls=False)
     )
-    before = found.anchors.select("anchor", "cluster", "answer", right_before="right")
+    before = answered.anchors.select("anchor", "cluster", "answer", right_before="right")
     parts = []
     for condition, chosen in answers.items():
         part = contexts.texts[condition]
@@ -196,19 +196,19 @@ def _changes(answers: pl.DataFrame) -> list[dict[str, Any]]:
     for condition, against in COMPARISONS:
         after, before = (answers.filter(condition=each) for each in (condition, against))
         both = before.join(after.select("anchor", after="right"), "anchor", maintain_order="left")
-        found = paired_change(both["right"], both["after"], both["cluster"])
+        paired = paired_change(both["right"], both["after"], both["cluster"])
         keys = {"condition": condition, "against": against}
-        of = {"clusters": both["cluster"].n_unique(), "no_interval": found.change.why}
-        rows.append({**keys, **of, **vars(found)})
+        of = {"clusters": both["cluster"].n_unique(), "no_interval": paired.change.why}
+        rows.append({**keys, **of, **vars(paired)})
     corrected = holm([row["p_value"] for row in rows])
     return [{**row, "p_corrected": p} for row, p in zip(rows, corrected, strict=True)]
 
 
-def summary(contexts: Contexts, group: str, found: pl.DataFrame) -> dict[str, Any]:
+def summary(contexts: Contexts, group: str, table: pl.DataFrame) -> dict[str, Any]:
     """Return how facts were stated, and how many anchor questions have no context or answer."""
     asked = {condition: of.height for condition, of in contexts.texts.items()}
     own = contexts.own["anchor"].n_unique()
-    paired = found.filter(group=ALL, against=BEFORE).select("condition", "n").iter_rows()
+    paired = table.filter(group=ALL, against=BEFORE).select("condition", "n").iter_rows()
     return {
         "anchoring": group,
         "most": contexts.most,

@@ -33,22 +33,22 @@ def overall(anchors: pl.DataFrame, how: Permutations) -> pl.DataFrame:
     return _by_subset("consistency", "all", {"all": anchors}, how)
 
 
-def by_relation(found: ModelAnswers, how: Permutations) -> pl.DataFrame:
+def by_relation(answered: ModelAnswers, how: Permutations) -> pl.DataFrame:
     """Compute each relation's conceptual consistency (Sahu et al. 2022, Figure 7a)."""
-    members = found.links.join(found.facts, on="fact").select("anchor", "relation")
+    members = answered.links.join(answered.facts, on="fact").select("anchor", "relation")
     parts = {
-        name: found.anchors.join(members.filter(relation=name), on="anchor", how="semi")
+        name: answered.anchors.join(members.filter(relation=name), on="anchor", how="semi")
         for name in members["relation"].unique().sort()
     }
     return _by_subset("consistency_by_relation", "relation", parts, how)
 
 
-def by_concept(found: ModelAnswers, how: Permutations) -> pl.DataFrame:
+def by_concept(answered: ModelAnswers, how: Permutations) -> pl.DataFrame:
     """Compute each frequent concept's conceptual consistency (Sahu et al. 2022, Figure 7b)."""
-    among = found.links.join(found.anchors.drop_nulls(_MEASURED), on="anchor", how="semi")
+    among = answered.links.join(answered.anchors.drop_nulls(_MEASURED), on="anchor", how="semi")
     parts = {
-        name: found.anchors.join(pl.DataFrame({"anchor": members}), on="anchor", how="semi")
-        for name, members in frequent_concepts(among, found.facts).iter_rows()
+        name: answered.anchors.join(pl.DataFrame({"anchor": members}), on="anchor", how="semi")
+        for name, members in frequent_concepts(among, answered.facts).iter_rows()
     }
     return _by_subset("consistency_by_concept", "concept", parts, how)
 
@@ -72,10 +72,11 @@ def _by_subset(
 ) -> pl.DataFrame:
     rows = []
     for name, part in parts.items():
-        found, row = lift_columns(part, how)
-        row |= {"subset": subset, "name": name, "clusters": found.clusters, "right": found.right}
-        row |= {"auroc": found.auroc, "smallest_lift": found.smallest}
-        rows.append({**row, "no_interval": found.lift.why})
+        measured, row = lift_columns(part, how)
+        row |= {"subset": subset, "name": name, "clusters": measured.clusters}
+        row |= {"right": measured.right, "auroc": measured.auroc}
+        row |= {"smallest_lift": measured.smallest, "no_interval": measured.lift.why}
+        rows.append(row)
     corrected = benjamini_hochberg([row["p_value"] for row in rows])
     return TABLES[table].frame(rows, p_corrected=corrected)
 
@@ -89,26 +90,26 @@ def _lift(anchors: pl.DataFrame, how: Permutations, *, by_facts: bool = False) -
 
 def lift_columns(anchors: pl.DataFrame, how: Permutations) -> tuple[Lift, dict[str, Any]]:
     """Measure how well background scores predict correct answers; return its columns in tables."""
-    found, rows = _lift(anchors, how), anchors.drop_nulls(_MEASURED)
-    return found, {
-        "n": found.n,
+    measured, rows = _lift(anchors, how), anchors.drop_nulls(_MEASURED)
+    return measured, {
+        "n": measured.n,
         "accuracy": mean_of(rows["right"]),
         "background_score": mean_of(rows["background_score"]),
-        "consistency": found.average_precision,
-        "chance": found.chance,
-        "lift": found.lift,
-        "p_value": found.p_value,
+        "consistency": measured.average_precision,
+        "chance": measured.chance,
+        "lift": measured.lift,
+        "p_value": measured.p_value,
     }
 
 
 def within_strata(anchors: pl.DataFrame, how: Permutations) -> dict[str, Any]:
     """Compute the lift within strata of anchor questions with similar numbers of facts."""
-    found = _lift(anchors, how, by_facts=True)
+    measured = _lift(anchors, how, by_facts=True)
     return {
-        "strata": found.strata,
-        "chance_adjusted": found.chance,
-        "lift_adjusted": found.lift,
-        "p_adjusted": found.p_value,
+        "strata": measured.strata,
+        "chance_adjusted": measured.chance,
+        "lift_adjusted": measured.lift,
+        "p_adjusted": measured.p_value,
     }
 
 

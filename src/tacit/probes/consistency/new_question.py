@@ -17,7 +17,7 @@ from tacit.probes.consistency.features import BOTH, MARGIN, features, of_backgro
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.predictors import Predictor
 from tacit.probes.consistency.probe import ConsistencyProbe
-from tacit.probes.consistency.results import answered, scored
+from tacit.probes.consistency.results import model_answers, scored
 from tacit.sources.questions import Anchor
 from tacit.strings import Spellings
 
@@ -71,8 +71,8 @@ def prediction(
     probe: ConsistencyProbe, answers: Answers, predictors: Mapping[str, Predictor]
 ) -> AnswerPrediction:
     """Predict whether the model's answer to the question of a probe is correct."""
-    found = answered(probe, scored(probe, answers))
-    values = features(found).row(0, named=True)
+    answered = model_answers(probe, scored(probe, answers))
+    values = features(answered).row(0, named=True)
     if values["answer_margin"] is None:
         raise RequestError(
             "the model has no answer to the question, because choices tie or have no score"
@@ -83,13 +83,13 @@ def prediction(
     whole, low, high = predictor.probability(values)
     moved: dict[int, float | None] = {}
     if not missing:
-        for one in _reversed(found.fact_answers).iter_rows(named=True):
+        for one in _reversed(answered.fact_answers).iter_rows(named=True):
             moved[one["anchor"]] = whole - predictor.probability({**values, **one})[0]
-    if found.facts.is_empty():
+    if answered.facts.is_empty():
         missing = ["background facts"]
     notes = tuple(_notes(missing, predictor.outside(values)))
-    answer = found.anchors["choice"].item()
-    return AnswerPrediction(whole, (low, high), answer, _effects(found, moved), name, notes)
+    answer = answered.anchors["choice"].item()
+    return AnswerPrediction(whole, (low, high), answer, _effects(answered, moved), name, notes)
 
 
 def _reversed(answers: pl.DataFrame) -> pl.DataFrame:

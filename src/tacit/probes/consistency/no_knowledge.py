@@ -19,9 +19,9 @@ ONE_HEAD = "all facts have the same first concept"
 _FREQUENT = 10  # parts of speech of fewer rows are one category
 
 
-def no_knowledge(tails: pl.DataFrame, found: ModelAnswers, bootstrap: Bootstrap) -> pl.DataFrame:
+def no_knowledge(tails: pl.DataFrame, answered: ModelAnswers, bootstrap: Bootstrap) -> pl.DataFrame:
     """Evaluate the no-knowledge baseline and the model on all distinct facts with a negative."""
-    of = found.facts.drop_nulls("negative").join(found.fact_answers, on="fact")
+    of = answered.facts.drop_nulls("negative").join(answered.fact_answers, on="fact")
     own = of.select(*FACT, "right", "margin", is_negative=~YES)
     key = [*FACT, "is_negative"]
     rows = _with_predictions(tails.join(own, on=key, how="inner").sort(key))
@@ -50,8 +50,8 @@ def _with_predictions(rows: pl.DataFrame) -> pl.DataFrame:
         pl.when(pl.len().over(part) >= _FREQUENT).then(part).alias("part"),
     ).to_dummies("part", drop_nulls=True)
     right, heads = (~rows["is_negative"]).to_numpy(), rows["head"].to_numpy()
-    found = out_of_fold(right, features.to_numpy(), heads, folds(right, heads))
-    return rows.with_columns(predicted=pl.Series(found))
+    predicted = out_of_fold(right, features.to_numpy(), heads, folds(right, heads))
+    return rows.with_columns(predicted=pl.Series(predicted))
 
 
 def _figures(rows: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:

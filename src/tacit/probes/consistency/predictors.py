@@ -94,20 +94,25 @@ class TrainingSet:
 
 
 def tables(rows: TrainingSet, bootstrap: Bootstrap) -> dict[str, pl.DataFrame]:
-    n, found = rows.table.height, _estimates(rows, bootstrap)
+    n, estimates = rows.table.height, _estimates(rows, bootstrap)
     none = dict.fromkeys(MEASURES, Estimate(None, None, None))
-    pairs = PAIRS if found else ()
+    pairs = PAIRS if estimates else ()
     return {
         "prediction": TABLES["prediction"].frame(
-            {"predictor": name, "n": n, **found.get((name, ""), none), "undefined": rows.undefined}
+            {
+                "predictor": name,
+                "n": n,
+                **estimates.get((name, ""), none),
+                "undefined": rows.undefined,
+            }
             for name in PREDICTORS
         ),
         "prediction_gains": TABLES["prediction_gains"].frame(
-            {"predictor": one, "over": two, "n": n, **found[one, two]} for one, two in pairs
+            {"predictor": one, "over": two, "n": n, **estimates[one, two]} for one, two in pairs
         ),
         "predictions": TABLES["predictions"].frame(
-            rows.table.select("anchor", "right").to_dicts() if found else (),
-            **({"fold": rows.fold, **rows.predicted} if found else {}),
+            rows.table.select("anchor", "right").to_dicts() if estimates else (),
+            **({"fold": rows.fold, **rows.predicted} if estimates else {}),
         ),
     }
 
@@ -181,8 +186,8 @@ class Predictor:
     def probability(self, values: Mapping[str, float]) -> tuple[float, float, float]:
         """Return the predicted probability of a correct answer, and the ends of its interval."""
         parts = (self.means, self.scales, self.coefficients, self.covariance)
-        found = Logistic(*map(np.array, parts)).interval([values[name] for name in self.features])
-        return cast("tuple[float, float, float]", (found.value, found.low, found.high))
+        p = Logistic(*map(np.array, parts)).interval([values[name] for name in self.features])
+        return cast("tuple[float, float, float]", (p.value, p.low, p.high))
 
 
 def summary(rows: TrainingSet) -> dict[str, Any]:
@@ -199,9 +204,9 @@ def summary(rows: TrainingSet) -> dict[str, Any]:
 
 def _fitted(rows: TrainingSet, name: str) -> Predictor:
     matrix = rows.matrix(name)
-    found = regression.fit(rows.right, matrix, rows.clusters)
-    about = (matrix.min(axis=0), matrix.max(axis=0), found.means, found.scales)
-    parts = (*about, found.coefficients, found.covariance)
+    logistic = regression.fit(rows.right, matrix, rows.clusters)
+    about = (matrix.min(axis=0), matrix.max(axis=0), logistic.means, logistic.scales)
+    parts = (*about, logistic.coefficients, logistic.covariance)
     return Predictor(rows.names(name), *(part.tolist() for part in parts))
 
 

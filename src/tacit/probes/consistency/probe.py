@@ -22,7 +22,7 @@ from tacit.probes.consistency.questions import (
     CHOICE,
     PRIOR,
     VERIFY,
-    Question,
+    Query,
 )
 from tacit.probes.consistency.template import Templates, load_templates
 from tacit.probes.consistency.wording import wording
@@ -86,8 +86,8 @@ class ConsistencyProbe(Probe):
         with KnowledgeBase(options.kb) as base:
             texts = [(anchor.question, *anchor.choices) for anchor in anchors]
             topics = [anchor.concept for anchor in anchors]
-            found = background(base, texts, options.background, topics=topics, tails=True)
-        return cls(options, anchors, found, templates)
+            extracted = background(base, texts, options.background, topics=topics, tails=True)
+        return cls(options, anchors, extracted, templates)
 
     def __post_init__(self) -> None:
         # Raise on missing templates, meta-prompts or pairs before any model call.
@@ -169,7 +169,7 @@ class ConsistencyProbe(Probe):
 
     @cached_property
     def _requests(self) -> Mapping[str, Requests]:
-        facts = (Question({"question": text}, text) for text in self.asked.texts)
+        facts = (Query({"question": text}, text) for text in self.asked.texts)
         groups = {BACKGROUND: questions.requests_of(facts, self.variants, "question")}
         for group in (CHOICE, PRIOR, VERIFY):
             if group in self.anchoring or (group == PRIOR and CHOICE in self.anchoring):
@@ -177,11 +177,11 @@ class ConsistencyProbe(Probe):
                 groups[group] = self._about_anchors(group, of)
         if self.contexts is not None:
             for condition in self.contexts.texts:
-                of = self.contexts.questions(self.anchoring[0], condition)
+                of = self.contexts.queries(self.anchoring[0], condition)
                 groups[questions.in_context(condition)] = self._about_anchors(self.anchoring[0], of)
         return groups
 
-    def _about_anchors(self, group: str, asked: Iterable[Question]) -> Requests:
+    def _about_anchors(self, group: str, asked: Iterable[Query]) -> Requests:
         if group == VERIFY:
             return questions.requests_of(asked, self.variants, *BY_CHOICE)
         # Questions with the same choices share the prompts for the choices' prior.

@@ -46,8 +46,8 @@ class PromptVariant:
     answers: tuple[str, ...]
     text: str
 
-    def prompt(self, question: str) -> Prompt:
-        return Prompt(self.text.format(question=question), self.answers)
+    def prompt(self, text: str) -> Prompt:
+        return Prompt(self.text.format(question=text), self.answers)
 
 
 def prompt_variants(
@@ -55,15 +55,15 @@ def prompt_variants(
 ) -> tuple[PromptVariant, ...]:
     """Return the prompt variants of a yes/no question."""
     words = tuple(word for pair in templates.pairs for word in pair)
-    found = []
+    variants = []
     for meta, text in enumerate(templates.of_version(version), start=1):
         if "{label_a}" not in text:
-            found.append(PromptVariant(meta, None, words, text))
+            variants.append(PromptVariant(meta, None, words, text))
             continue
         for a, b in templates.pairs:
             labelled = text.format(question="{question}", label_a=a, label_b=b)
-            found.append(PromptVariant(meta, f"{a}/{b}", (a, b), labelled))
-    return tuple(found)
+            variants.append(PromptVariant(meta, f"{a}/{b}", (a, b), labelled))
+    return tuple(variants)
 
 
 def choice_variants(
@@ -98,19 +98,19 @@ class BackgroundQuestions:
 
     @classmethod
     def of(
-        cls, found: pl.DataFrame, ids: Sequence[str], templates: Templates, wording: Wording
+        cls, extracted: pl.DataFrame, ids: Sequence[str], templates: Templates, wording: Wording
     ) -> BackgroundQuestions:
         """Word the facts that were found for the anchor questions with the given ids."""
         relations = templates.relations
-        if unworded := sorted(set(found["relation"]) - set(relations)):
+        if unworded := sorted(set(extracted["relation"]) - set(relations)):
             raise RequestError(
                 f"there is no template for {', '.join(unworded)}: add templates with "
                 "--templates FILE, or select other relations with --relations"
             )
-        facts = found.select(*FACT, "negative").unique(FACT, keep="first", maintain_order=True)
+        facts = extracted.select(*FACT, "negative").unique(FACT, keep="first", maintain_order=True)
         facts = facts.with_row_index("fact").with_columns(pl.col("fact").cast(pl.Int64))
-        own = pl.Series("anchor", ids, dtype=pl.String).gather(found["anchor"])
-        links = found.select(*FACT).with_columns(own)
+        own = pl.Series("anchor", ids, dtype=pl.String).gather(extracted["anchor"])
+        links = extracted.select(*FACT).with_columns(own)
         links = links.join(facts, on=FACT, how="left", maintain_order="left")
         rows = [
             (fact, expected, wording(relations[relation], head, tail))
@@ -143,8 +143,8 @@ def anchor_frame(anchors: Sequence[Anchor]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema_overrides={"concept": pl.String, "answer": pl.String})
 
 
-class Question(NamedTuple):
-    """A question, the key of its answer, its answers if they are not those of the variant."""
+class Query(NamedTuple):
+    """A question to ask, the key of its answer, its answers if they are not the variant's."""
 
     key: Mapping[str, str]
     text: str
@@ -153,7 +153,7 @@ class Question(NamedTuple):
 
 
 def requests_of(
-    questions: Iterable[Question],
+    queries: Iterable[Query],
     variants: Sequence[PromptVariant],
     *keys: str,
     repeats: bool = False,
@@ -161,25 +161,23 @@ def requests_of(
 
     schema = {**dict.fromkeys(keys, pl.String), "meta": pl.Int64, "pair": pl.String}
     rows, prompts = [], []
-    for question in questions:
+    for query in queries:
         for variant in variants:
-            text = question.before + variant.text.format(question=question.text)
-            prompts.append(Prompt(text, question.answers or variant.answers))
-            rows.append({**question.key, "meta": variant.meta, "pair": variant.pair})
+            text = query.before + variant.text.format(question=query.text)
+            prompts.append(Prompt(text, query.answers or variant.answers))
+            rows.append({**query.key, "meta": variant.meta, "pair": variant.pair})
     return Requests(pl.DataFrame(rows, schema), prompts, repeats)
 
 
-def about_anchors(
-    group: str, anchors: Iterable[Anchor], templates: Templates
-) -> Iterator[Question]:
+def about_anchors(group: str, anchors: Iterable[Anchor], templates: Templates) -> Iterator[Query]:
     for anchor in anchors:
         key, text = {"anchor": anchor.id}, bare(anchor.question)
         if group == VERIFY:
             for choice in anchor.choices:
                 asked = templates.verify.format(choice=_plain(choice), question=text)
-                yield Question({**key, "choice": choice}, asked)
+                yield Query({**key, "choice": choice}, asked)
         else:
-            yield Question(key, "" if group == PRIOR else text, anchor.choices)
+            yield Query(key, "" if group == PRIOR else text, anchor.choices)
 
 
 def bare(question: str) -> str:

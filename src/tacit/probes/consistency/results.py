@@ -45,15 +45,15 @@ if TYPE_CHECKING:
 def findings(probe: ConsistencyProbe, answers: Answers) -> Findings:
     """Compute the findings of a probe from scores, or from the votes of sampled replies."""
     scores = scored(probe, answers)
-    found = answered(probe, scores)
-    yes = background.distinct_answers(found)
-    rows = predictors.TrainingSet.of(features(found), found.anchors)
-    tables = _tables(probe, scores, found, yes) | predictors.tables(rows, Bootstrap())
+    answered = model_answers(probe, scores)
+    yes = background.distinct_answers(answered)
+    rows = predictors.TrainingSet.of(features(answered), answered.anchors)
+    tables = _tables(probe, scores, answered, yes) | predictors.tables(rows, Bootstrap())
     every = [one for group in answers.groups.values() for one in group.answers]
     summary = {
         "verdict": verdict_of(yes, tables).to_json(),
         "prompts": len(probe.prompts),
-        **_counts(found),
+        **_counts(answered),
         **({"votes": votes_summary(every)} if answers.sampled else _score_counts(scores)),
         **_how(probe, tables),
         "predictor": predictors.summary(rows),
@@ -72,7 +72,7 @@ def scored(probe: ConsistencyProbe, answers: Answers) -> dict[str, pl.DataFrame]
     }
 
 
-def answered(probe: ConsistencyProbe, scores: Mapping[str, pl.DataFrame]) -> ModelAnswers:
+def model_answers(probe: ConsistencyProbe, scores: Mapping[str, pl.DataFrame]) -> ModelAnswers:
     """Decide all answers, and join the anchors' with the background scores."""
     links, first = probe.asked.links, probe.anchoring[0]
     about_facts = answers_about_facts(probe.asked.questions, scores[BACKGROUND], probe.method)
@@ -90,67 +90,67 @@ def answered(probe: ConsistencyProbe, scores: Mapping[str, pl.DataFrame]) -> Mod
 def _tables(
     probe: ConsistencyProbe,
     scores: Mapping[str, pl.DataFrame],
-    found: ModelAnswers,
+    answered: ModelAnswers,
     yes: pl.DataFrame,
 ) -> dict[str, pl.DataFrame]:
     """Compute all tables of findings but those on prediction."""
     how, bootstrap = Permutations(), Bootstrap()
-    anchors = found.anchors
-    relations = background.by_relation(found, bootstrap)
+    anchors = answered.anchors
+    relations = background.by_relation(answered, bootstrap)
     tables = {
-        "facts": found.facts,
-        "fact_answers": found.fact_answers,
-        "links": found.links,
+        "facts": answered.facts,
+        "fact_answers": answered.fact_answers,
+        "links": answered.links,
         "anchors": anchors,
         **score_tables(scores),
         "consistency": lift.overall(anchors, how),
         "adjusted": lift.adjusted(anchors, how),
-        "controls": Controls(probe.anchors, probe.background, found).table(how),
-        "consistency_by_relation": lift.by_relation(found, how),
-        "consistency_by_concept": lift.by_concept(found, how),
+        "controls": Controls(probe.anchors, probe.background, answered).table(how),
+        "consistency_by_relation": lift.by_relation(answered, how),
+        "consistency_by_concept": lift.by_concept(answered, how),
         "background_by_relation": relations,
         "background_score": background.mean_over_relations(relations, anchors),
         "anchor_accuracy": background.anchor_accuracy(anchors, bootstrap),
-        "relevance": background.relevance(found, how),
-        "background_variants": background_variants(scores[BACKGROUND], found),
+        "relevance": background.relevance(answered, how),
+        "background_variants": background_variants(scores[BACKGROUND], answered),
         "background_answers": background.background_answers(yes, bootstrap),
         "accuracy_by_score": lift.accuracy_by_score(anchors, bootstrap),
-        "anchor_baselines": anchor_baselines(probe.anchors, found, bootstrap),
-        "negative_examples": negative_examples(found),
+        "anchor_baselines": anchor_baselines(probe.anchors, answered, bootstrap),
+        "negative_examples": negative_examples(answered),
     }
-    if found.others is not None:
-        tables["other_answers"] = found.others
+    if answered.others is not None:
+        tables["other_answers"] = answered.others
     if probe.background.tails is not None:
-        tables["no_knowledge"] = no_knowledge(probe.background.tails, found, bootstrap)
+        tables["no_knowledge"] = no_knowledge(probe.background.tails, answered, bootstrap)
     if probe.contexts is not None:
         texts = probe.contexts.texts
         chosen = {name: anchor_answers(scores[in_context(name)]) for name in texts}
-        tables |= intervention.tables(probe.contexts, chosen, found)
+        tables |= intervention.tables(probe.contexts, chosen, answered)
     return tables
 
 
 def _how(probe: ConsistencyProbe, tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
     """Return for the summary how the facts were found, stated and asked about."""
-    found: dict[str, Any] = {
+    about: dict[str, Any] = {
         "repeated_choices": sum(anchor.repeated for anchor in probe.anchors),
         "intervals": _intervals(Permutations(), Bootstrap()),
     }
-    found |= probe.background.counts
+    about |= probe.background.counts
     if probe.options.fast:
-        found["fast"] = (
+        about["fast"] = (
             "every question is asked in one prompt variant alone (meta-prompt "
             f"{probe.method.meta}, {probe.method.pair})"
         )
     if probe.contexts is not None:
-        found["intervention"] = intervention.summary(
+        about["intervention"] = intervention.summary(
             probe.contexts, probe.anchoring[0], tables["intervention"]
         )
-    return found
+    return about
 
 
-def _counts(found: ModelAnswers) -> dict[str, int]:
+def _counts(answered: ModelAnswers) -> dict[str, int]:
     """Count facts and questions: all, unanswered, tied, or answered without a margin."""
-    anchors, answers = found.anchors, found.fact_answers
+    anchors, answers = answered.anchors, answered.fact_answers
     distinct = answers.unique("question")
     return {
         "anchors": anchors.height,
@@ -160,8 +160,8 @@ def _counts(found: ModelAnswers) -> dict[str, int]:
         ].null_count(),
         "without_answer": anchors["right"].null_count(),
         "tied_anchors": int(anchors["tied"].sum()),
-        "facts": found.facts.height,
-        "without_negative": found.facts["negative"].null_count(),
+        "facts": answered.facts.height,
+        "without_negative": answered.facts["negative"].null_count(),
         "facts_without_answer": answers.filter(background.YES)["right"].null_count(),
         "negatives_without_answer": answers.filter(~background.YES)["right"].null_count(),
         "questions": distinct.height,

@@ -14,8 +14,10 @@ from tacit.probes.consistency.options import Method, Preset
 from tacit.statistics.ranking import average_precision, chance_level, lift
 
 
-def background_variants(scores: pl.DataFrame, found: ModelAnswers) -> pl.DataFrame:
-    return TABLES["background_variants"].frame(_row(how, scores, found) for how in _methods(scores))
+def background_variants(scores: pl.DataFrame, answered: ModelAnswers) -> pl.DataFrame:
+    return TABLES["background_variants"].frame(
+        _row(how, scores, answered) for how in _methods(scores)
+    )
 
 
 def _methods(scores: pl.DataFrame) -> Iterator[Method]:
@@ -29,12 +31,12 @@ def _methods(scores: pl.DataFrame) -> Iterator[Method]:
         yield Method("single", meta, pair)
 
 
-def _row(how: Method, scores: pl.DataFrame, found: ModelAnswers) -> dict[str, Any]:
-    answered = yes_or_no(scores, how)
-    asked = found.answers_by_anchor.select("anchor", "expected", "question")
-    answers = asked.join(answered, on="question", maintain_order="left")
+def _row(how: Method, scores: pl.DataFrame, answered: ModelAnswers) -> dict[str, Any]:
+    about_facts = yes_or_no(scores, how)
+    asked = answered.answers_by_anchor.select("anchor", "expected", "question")
+    answers = asked.join(about_facts, on="question", maintain_order="left")
     by = by_anchor(answers.with_columns(right=pl.col("yes") == YES)).drop_nulls("background_score")
-    rights = found.anchors.select("anchor", "right")
+    rights = answered.anchors.select("anchor", "right")
     both = by.join(rights, on="anchor", maintain_order="left").drop_nulls("right")
     of, score = both["right"].to_numpy(), both["background_score"].to_numpy()
     precision, chance = average_precision(of, score), chance_level(of, score)
@@ -47,6 +49,6 @@ def _row(how: Method, scores: pl.DataFrame, found: ModelAnswers) -> dict[str, An
         "consistency": precision,
         "chance": chance,
         "lift": lift(precision, chance),
-        "missing": answered["yes"].null_count(),
-        "tied": int(answered["tied"].sum()),
+        "missing": about_facts["yes"].null_count(),
+        "tied": int(about_facts["tied"].sum()),
     }

@@ -150,8 +150,8 @@ def _answers(
     spelled.notice(path)
     twice = distinct.select(key).is_duplicated()
     if twice.any():
-        shown = ", ".join(map(str, distinct.select(key).row(twice.arg_true()[0])))
-        raise DataError(f"has two different beliefs about the same question: {shown}", path)
+        repeated = ", ".join(map(str, distinct.select(key).row(twice.arg_true()[0])))
+        raise DataError(f"has two different beliefs about the same question: {repeated}", path)
     unasked = distinct.join(asked, on=key, how="anti").height
     if unasked == distinct.height:
         raise DataError(

@@ -28,7 +28,7 @@ _AFTER = {"set": WITHOUT_SYMMETRIC, "stage": "paper", "gold": "all"}
 def block(findings: Findings) -> Block:
     """Return the verdict, how often the model judges statements true, and the main figures."""
     summary, cell = findings.summary, Entries(findings, TABLES)
-    found = Verdict.of(summary["verdict"])
+    verdict = Verdict.of(summary["verdict"])
     asked = several(summary["questions"] - summary["missing"], "statement")
     things = several(summary["things"], "thing")
     share = percent(summary["true_share"])
@@ -42,11 +42,11 @@ def block(findings: Findings) -> Block:
         shuffled = f" (shuffled beliefs {rate.of('shuffled')})"
         main.append(f"violations {rate}{shuffled * (rate.row['shuffled'] is not None)}")
     return Block(
-        found,
+        verdict,
         f"Says true to {share} of {asked} about {things}.",
         sentence(main),
-        _caution(summary, cell) or (_gain(cell) if found.shows_something else None),
-        _example(findings) if found.shows_something else None,
+        _caution(summary, cell) or (_gain(cell) if verdict.shows_something else None),
+        _example(findings) if verdict.shows_something else None,
     )
 
 

@@ -70,8 +70,8 @@ def edges(
         .rows_by_key(groups, named=True)
     )
     counts = checked.groups.rows_by_key(groups, named=True, unique=True)
-    found = {group: [Edge(**row) for row in rows] for group, rows in held.items()}
-    return {group: (found.get(group, []), row) for group, row in counts.items()}
+    by_group = {group: [Edge(**row) for row in rows] for group, rows in held.items()}
+    return {group: (by_group.get(group, []), row) for group, row in counts.items()}
 
 
 def worst_violations(findings: Findings, ontology: Ontology, most: int = 5) -> pl.DataFrame:
@@ -103,8 +103,8 @@ def worst_violations(findings: Findings, ontology: Ontology, most: int = 5) -> p
 
 def violations(findings: Findings) -> pl.DataFrame:
     """Return the violated constraints of each drawing in words; see ``Probe.violations``."""
-    found = _violations(findings, ontology_of(findings))
-    return found.select(*DRAWING, "constraint", violation=_in_words())
+    violated = _violations(findings, ontology_of(findings))
+    return violated.select(*DRAWING, "constraint", violation=_in_words())
 
 
 def _violations(findings: Findings, ontology: Ontology) -> pl.DataFrame:
@@ -170,11 +170,11 @@ def _faults(violations: pl.DataFrame, ontology: Ontology, key: Sequence[str]) ->
     )
 
 
-def without_implied(found: Sequence[Edge], transitive: Collection[str]) -> list[Edge]:
+def without_implied(every: Sequence[Edge], transitive: Collection[str]) -> list[Edge]:
     """Leave out edges that follow from two others, unless an edge of the relation is lost by it."""
     implied: set[Edge] = set()
     for relation in transitive:
-        mine = {(e.tail, e.head): e for e in found if e.relation == relation and e.fault is None}
+        mine = {(e.tail, e.head): e for e in every if e.relation == relation and e.fault is None}
         heads: dict[str, set[str]] = defaultdict(set)
         for tail, head in mine:
             heads[tail].add(head)
@@ -184,4 +184,4 @@ def without_implied(found: Sequence[Edge], transitive: Collection[str]) -> list[
             continue
         arcs = {(tail, end) for tail, head in mine for end in heads.get(head, ())}
         implied |= {mine[arc] for arc in arcs & mine.keys()}
-    return [edge for edge in found if edge not in implied]
+    return [edge for edge in every if edge not in implied]

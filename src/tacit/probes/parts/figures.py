@@ -67,7 +67,7 @@ def violations(shown: Shown) -> Drawn | None:
     named = pl.format("{} ({})", "constraint", decided.map_elements("{:,}".format, pl.String))
     table = table.filter(pl.col("rate").is_not_null().any().over("model"))
     table = table.with_columns(label=named.fill_null(pl.col("constraint")))
-    if any(_ALL.items() <= found.summary.items() for found in shown.found.values()):
+    if any(_ALL.items() <= findings.summary.items() for findings in shown.found.values()):
         published = _published_rates()
         ticks |= {name: name for name in published}
         table = table.with_columns(

@@ -63,10 +63,10 @@ def parts_graphs(
         return {}
     groups = [name for name in _GROUPS if name in beliefs.columns]
     stages = ("before", "paper", "label")
-    found = {stage: edges(beliefs, ontology, stage, groups) for stage in stages}
+    by_stage = {stage: edges(beliefs, ontology, stage, groups) for stage in stages}
     graphs = {}
     for group, mine in beliefs.partition_by(groups, as_dict=True).items():
-        every = [_stage(stage, mine, *of[group], colours) for stage, of in found.items()]
+        every = [_stage(stage, mine, *of[group], colours) for stage, of in by_stage.items()]
         kept = every if mine["label"].count() else every[:-1]
         parts = list(dict.fromkeys([*mine["subject"], *mine["object"]]))
         named = {name: mine[name][0] for name in groups}
@@ -87,7 +87,7 @@ def parts_graphs(
 def _stage(
     stage: str,
     beliefs: pl.DataFrame,
-    found: Sequence[Edge],
+    every: Sequence[Edge],
     count: Mapping[str, Any],
     colours: Palette,
 ) -> _Stage:
@@ -95,7 +95,7 @@ def _stage(
     if stage == "label":
         false = beliefs["label"].count() - believed
         about = [f"{believed:,} true, {false:,} false, implied ones included"]
-        return _Stage("Gold: the annotator's mental model", about, colours.gold, found)
+        return _Stage("Gold: the annotator's mental model", about, colours.gold, every)
     decided, missing = count["applicable"] - count["undecided"], beliefs["p_true"].null_count()
     share = f" ({percent(violated / decided)})" if decided else ""
     about = [
@@ -104,9 +104,9 @@ def _stage(
     ]
     about += [f"{several(count['undecided'], 'constraint')} undecided"] * (count["undecided"] > 0)
     if stage != "before":
-        return _Stage(f"After repair ({stage})", about, colours.of(stage), found)
+        return _Stage(f"After repair ({stage})", about, colours.of(stage), every)
     about += [f"{several(missing, 'belief is', 'beliefs are')} missing"] * (missing > 0)
-    return _Stage("Before repair", about, colours.before, found)
+    return _Stage("Before repair", about, colours.before, every)
 
 
 def _ring(
@@ -121,12 +121,12 @@ def _ring(
     for height, order in product(HEIGHTS, (ordered(own, every), ordered(own, lines[0]))):
         spots = spots_of(order, height)
         tried.append((spots, [label_positions(each, spots) for each in lines]))
-    spots, found = max(tried, key=lambda one: (len(one[1][0]), sum(map(len, one[1]))))
-    shown = _level([_drawn(*each) for each in zip(stages, found, strict=True)])
-    key = _legend(shown, colours)
+    spots, labels = max(tried, key=lambda one: (len(one[1][0]), sum(map(len, one[1]))))
+    drawn = _level([_drawn(*each) for each in zip(stages, labels, strict=True)])
+    key = _legend(drawn, colours)
     return [
         _panel(stage, _rows(stage, each, spots, colours), spots, key, colours)
-        for stage, each in zip(shown, found, strict=True)
+        for stage, each in zip(drawn, labels, strict=True)
     ]
 
 

@@ -200,9 +200,9 @@ class PartsProbe(Probe):
     def measure(self, answers: Answers) -> Findings:
         """Compute the findings from answers; see ``Probe.measure``."""
         frame, votes = answers.frame("questions"), answers.sampled
-        found = (beliefs.voted if votes else beliefs.scored)(frame, self.template)
+        probabilities = (beliefs.voted if votes else beliefs.scored)(frame, self.template)
         asked = self.questions.with_columns(text=pl.Series([one.text for one in self.prompts]))
-        joined = asked.join(found, on=questions.QUESTION, how="left", maintain_order="left")
+        joined = asked.join(probabilities, on=questions.QUESTION, how="left", maintain_order="left")
         findings = self.measure_beliefs(joined)
         more: dict[str, Any] = {}
         if votes:
@@ -211,7 +211,7 @@ class PartsProbe(Probe):
             more["answer_probability"] = (
                 beliefs.option_probability(frame)
                 if "label_mass" in frame.columns
-                else beliefs.answer_probability(found)
+                else beliefs.answer_probability(probabilities)
             )
             more["spanned"] = int(frame["spanned"].sum())
         return findings.with_summary(**more)
@@ -244,8 +244,8 @@ class PartsProbe(Probe):
             "beliefs": judged,
         }
         summary = self._summary(answers, tables, made)
-        found = Findings(answers, tables, summary)
-        return found.with_summary(verdict=verdict(found).to_json())
+        findings = Findings(answers, tables, summary)
+        return findings.with_summary(verdict=verdict(findings).to_json())
 
     def _summary(
         self, answers: pl.DataFrame, tables: dict[str, pl.DataFrame], made: RepairedBeliefs

@@ -20,8 +20,8 @@ _COLUMNS = ("table", "row", "column", "model", "ours", *_ENDS, "published", "dif
 
 def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -> pl.DataFrame:
     """Compare counts from drawings with the tables in Gu et al. (2023), such as Table 1."""
-    found, agreed = counts(probe.drawings, probe.gold, probe.ontology), agreement(probe.gold)
-    true, n = found["true"], found["statements"]
+    numbers, agreed = counts(probe.drawings, probe.gold, probe.ontology), agreement(probe.gold)
+    true, n = numbers["true"], numbers["statements"]
     labels = {
         "labelled true": true,
         "labelled false": n - true,
@@ -29,7 +29,7 @@ def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -
         "agreed on (ParRoT++)": agreed["agreed"].sum(),
         "majority class": round(100 * max(true, n - true) / n) if n else None,
     }
-    sizes = _sizes(probe, found, seed)
+    sizes = _sizes(probe, numbers, seed)
     tables = {
         "sizes": _frame({"row": r, "column": c, "value": n} for (r, c), n in sizes.items()),
         "agreed": agreed.select("thing", statements="agreed"),
@@ -83,24 +83,24 @@ def _frame(rows: Any) -> pl.DataFrame:  # noqa: ANN401 - rows by name
 
 
 def _sizes(
-    probe: PartsProbe, found: Mapping[str, Any], seed: Mapping[str, tuple[str, ...]] | None
+    probe: PartsProbe, numbers: Mapping[str, Any], seed: Mapping[str, tuple[str, ...]] | None
 ) -> dict[tuple[str, str], float]:
     """Return Tacit's values for Table 1 of Gu et al. (2023), by row and column."""
     drawn = drawing_statements(probe.drawings)["relation"].unique()
     names = [probe.ontology.relations[name].category for name in drawn]
     both = ("annotated", "enriched")
     sizes: dict[tuple[str, str], float] = {}
-    sizes |= {("everyday things", when): found["things"] for when in both}
-    sizes |= {("mental models", when): found["drawings"] for when in both}
-    counted = {"parts": (found["parts"],) * 2}
-    counted["relations"] = (found["relations"], found["statements"])
+    sizes |= {("everyday things", when): numbers["things"] for when in both}
+    sizes |= {("mental models", when): numbers["drawings"] for when in both}
+    counted = {"parts": (numbers["parts"],) * 2}
+    counted["relations"] = (numbers["relations"], numbers["statements"])
     sizes["relations", "seed"] = len(names)
-    for kind, n in found["table_1"].items():
-        counted[f"{kind} relations"] = (found["categories"][kind]["relations"], n)
+    for kind, n in numbers["table_1"].items():
+        counted[f"{kind} relations"] = (numbers["categories"][kind]["relations"], n)
         sizes[f"{kind} relations", "seed"] = names.count(kind)
     for row, pair in counted.items():
         for when, n in zip(both, pair, strict=True):
-            sizes |= {(row, when): n, (row, f"{when} average"): round(n / found["drawings"], 2)}
+            sizes |= {(row, when): n, (row, f"{when} average"): round(n / numbers["drawings"], 2)}
     if seed is not None:
         sizes["everyday things", "seed"] = len(seed)
         sizes["parts", "seed"] = sum(map(len, seed.values()))

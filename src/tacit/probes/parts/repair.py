@@ -89,9 +89,9 @@ def baselines(
     known = held.table["p_true"].is_not_null()
 
     def rates(truth: pl.Series) -> dict[str, float | None]:
-        found = check(held, truth)
-        each = {name: found.counts[name].rate for name in ontology.kinds}
-        return {**each, "macro": found.macro, "micro": found.micro}
+        checked = check(held, truth)
+        each = {name: checked.counts[name].rate for name in ontology.kinds}
+        return {**each, "macro": checked.macro, "micro": checked.micro}
 
     true = rates(known.replace_strict({True: True, False: None}))
     generator = np.random.default_rng(seed)

@@ -56,10 +56,10 @@ class Line:
         return longest * _LETTER * SIZE, len(self.names) * SIZE * LINE
 
 
-def lines_of(found: Sequence[Edge], ontology: Ontology) -> list[Line]:
+def lines_of(edges: Sequence[Edge], ontology: Ontology) -> list[Line]:
     """Return one line per pair of related parts; lines with severe violations come first."""
     pairs: dict[frozenset[str], list[Edge]] = defaultdict(list)
-    for edge in found:
+    for edge in edges:
         pairs[frozenset((edge.tail, edge.head))].append(edge)
     of, lines = ontology.relations, []
     for mine in pairs.values():
@@ -117,22 +117,22 @@ def label_positions(lines: Sequence[Line], spots: Mapping[str, Point]) -> dict[L
     # A dot has room around it for the heads of arrows.
     taken = [(x - 16, y - 16, x + 16, y + 16) for x, y in spots.values()]
     taken += [name_box(part, spot) for part, spot in spots.items()]
-    found: dict[Line, Point] = {}
+    positions: dict[Line, Point] = {}
     labels: list[Box] = []
     for line in lines:
         start, end, (width, height) = spots[line.tail], spots[line.head], line.size
         if any(_crosses(box, start, end) for box in labels):
             continue
-        others = [(spots[other.tail], spots[other.head]) for other in found]
+        others = [(spots[other.tail], spots[other.head]) for other in positions]
         for share in _SHARES:
             x, y = (a + (b - a) * share for a, b in zip(start, end, strict=True))
             box = (x - width / 2, y - height / 2, x + width / 2, y + height / 2)
             overlaps = any(_overlap(box, other) for other in taken + labels)
             if not overlaps and not any(_crosses(box, *other) for other in others):
                 labels.append(box)
-                found[line] = (x, y)
+                positions[line] = (x, y)
                 break
-    return found
+    return positions
 
 
 def _overlap(one: Box, other: Box) -> bool:

@@ -19,11 +19,11 @@ from tacit.runs.run import Run
 def is_own(path: Path) -> bool:
     """Return whether a file is one of evaluation results."""
     try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError):
         return False
-    return isinstance(found, list) and all(
-        isinstance(one, dict) and "dataset" in one for one in found
+    return isinstance(content, list) and all(
+        isinstance(one, dict) and "dataset" in one for one in content
     )
 
 

@@ -84,8 +84,8 @@ class PairedAnswers:
         counts = ["yes", "votes", f"yes{_THEN}", f"votes{_THEN}"]
         rows = self.both.select(pl.col(counts).fill_null(0))
         known = rows.unique(maintain_order=True)
-        found = known.with_columns(p=pl.Series(map(_flip_probability, *known.iter_columns())))
-        return rows.join(found, on=counts, how="left", maintain_order="left")["p"].to_numpy()
+        chances = known.with_columns(p=pl.Series(map(_flip_probability, *known.iter_columns())))
+        return rows.join(chances, on=counts, how="left", maintain_order="left")["p"].to_numpy()
 
     def both_have(self, name: str) -> bool:
         """Return whether both models' answers have a column of ``Probe.sides``."""
@@ -101,8 +101,8 @@ class PairedAnswers:
             ways = {"became_true": ~side & then, "became_false": side & ~then, **ways}
         ways["answered_once"] = side.is_null() | then.is_null()
         counted = {name: way.fill_null(value=False).sum() for name, way in ways.items()}
-        found = {"n": self.both.height, "flipped": flipped.height}
-        return found | flipped.select(**counted).row(0, named=True)
+        whole = {"n": self.both.height, "flipped": flipped.height}
+        return whole | flipped.select(**counted).row(0, named=True)
 
 
 def _flip_probability(yes: int, votes: int, yes_then: int, votes_then: int) -> float:

@@ -70,8 +70,8 @@ class Gate:
     @cached_property
     def violations(self) -> Mapping[str, pl.DataFrame]:
         """The violations that only one model has (``state``: new or healed), by changed model."""
-        found = {pair.new.name: pair.violations for pair in self._pairs}
-        return {name: table for name, table in found.items() if table is not None}
+        tables = {pair.new.name: pair.violations for pair in self._pairs}
+        return {name: table for name, table in tables.items() if table is not None}
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -193,8 +193,8 @@ def outlook(decision: GateDecision) -> str:
     if decision.verdict == "failed" or decision.detectable is None:
         return ""
     ways = {"a rise": decision.limit.rises_by, "a fall": decision.limit.falls_by}
-    found = " or ".join(way for way, by in ways.items() if by is not None) or "a share"
-    return f"finds {found} of {100 * decision.detectable:.1f}{_unit(decision)}"
+    direction = " or ".join(way for way, by in ways.items() if by is not None) or "a share"
+    return f"finds {direction} of {100 * decision.detectable:.1f}{_unit(decision)}"
 
 
 def _counted(answers: PairedAnswers) -> str:

@@ -44,14 +44,14 @@ class Pair:
     @cached_property
     def measures(self) -> Mapping[str, Measure]:
         """The measures of both models by name, which is that of an equal metric if there is one."""
-        found = self.kind.measures(dict(zip(("base", "new"), self.findings, strict=True)))
-        return {metric_name(self.kind, each.metric or each.name): each for each in found}
+        measures = self.kind.measures(dict(zip(("base", "new"), self.findings, strict=True)))
+        return {metric_name(self.kind, each.metric or each.name): each for each in measures}
 
     @cached_property
     def answers(self) -> Mapping[str, PairedAnswers]:
         """The answers of both models by the name of the share of flipped answers."""
-        found = answers_of(self.kind, *self.findings)
-        return {metric_name(self.kind, f"flipped {each.noun}s"): each for each in found}
+        answers = answers_of(self.kind, *self.findings)
+        return {metric_name(self.kind, f"flipped {each.noun}s"): each for each in answers}
 
     @cached_property
     def violations(self) -> pl.DataFrame | None:

@@ -95,15 +95,15 @@ def find(key: str, named: Mapping[str, Sequence[str]], metrics: Sequence[str]) -
     known = f"the measures are {', '.join(named)}"
     if any(words in _spellings(name) for name in metrics):
         raise RequestError(f"the policy: {key} is not compared between runs; {known}")
-    found = [
+    matching = [
         one for one, names in named.items() if any({*words} <= {*words_of(name)} for name in names)
     ]
-    if len(found) > 1:
-        raise RequestError(f"the policy: {key} may be {' or '.join(found)}; write one of these")
-    if not found:
+    if len(matching) > 1:
+        raise RequestError(f"the policy: {key} may be {' or '.join(matching)}; write one of these")
+    if not matching:
         near = similar(key, [name for names in named.values() for name in names])
         raise RequestError(f"the policy: these runs have no measure {key}{near}; {known}")
-    return found[0]
+    return matching[0]
 
 
 def _spellings(name: str) -> tuple[tuple[str, ...], ...]:

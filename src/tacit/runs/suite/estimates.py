@@ -28,9 +28,9 @@ def estimates(suite: Suite) -> Iterator[dict[str, Any]]:
             if run.model == model:
                 if engine is None and not run.finished and _can_be_measured(run):
                     engine = _started(run)
-                found = _estimate(run, engine)
-                found.setdefault("tokens", found.get("prompt_tokens"))
-                values = {name: found.get(name) for name in _VALUES}
+                estimate = _estimate(run, engine)
+                estimate.setdefault("tokens", estimate.get("prompt_tokens"))
+                values = {name: estimate.get(name) for name in _VALUES}
                 yield {"run": run.name, "model": run.model, **values}
         del engine
         gc.collect()  # frees the model before the next one is loaded

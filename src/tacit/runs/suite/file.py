@@ -163,16 +163,16 @@ class Suite:
     @cached_property
     def settings(self) -> Mapping[str, ModelOptions]:
         """The settings of each model, in the order of the file."""
-        found: dict[str, ModelOptions] = {}
+        settings: dict[str, ModelOptions] = {}
         for at, entry in enumerate(self._content.models):
             name = self._names[entry.model]
-            if name in found:
+            if name in settings:
                 problem = f"the model {entry.model} is given twice; give it once"
                 raise self.document.error(problem, "models", at)
             about = entry.model_dump(include={*_DESCRIBING}, exclude_none=True)
             described = {key: {name: value} for key, value in about.items()}
-            found[name] = self._options(ModelOptions, entry, ("models", at), described)
-        return found
+            settings[name] = self._options(ModelOptions, entry, ("models", at), described)
+        return settings
 
     def _check_model(self, name: str) -> None:
         try:
@@ -194,17 +194,17 @@ class Suite:
     @cached_property
     def _entries(self) -> Mapping[str, int]:
         """The index of each run's entry in the file, by the name of the run."""
-        found: dict[str, int] = {}
+        order: dict[str, int] = {}
         for at, entry in enumerate(self._content.runs):
             name = entry.name or entry.probe
-            if name.casefold() in map(str.casefold, found):
+            if name.casefold() in map(str.casefold, order):
                 problem = f"two runs are called {name}; give each a different name (name: …)"
                 raise self.document.error(problem, "runs", at)
-            found[name] = at
+            order[name] = at
         for name in self.only:
-            if name not in found:
-                raise RequestError(f"--only: there is no run {name!r}; expected {', '.join(found)}")
-        return {name: at for name, at in found.items() if not self.only or name in self.only}
+            if name not in order:
+                raise RequestError(f"--only: there is no run {name!r}; expected {', '.join(order)}")
+        return {name: at for name, at in order.items() if not self.only or name in self.only}
 
     @cached_property
     def runs(self) -> tuple[PlannedRun, ...]:

@@ -135,17 +135,17 @@ class _Work:
     def published(self, *, report: bool) -> SuiteRuns:
         """Compare the models of each run, and write one report about all finished runs."""
         done = {run.folder: run.name for run in self._in("done")}
-        found = read_runs([folder for folder in done if folder]) if done else ()
+        finished = read_runs([folder for folder in done if folder]) if done else ()
         by_name: dict[str, Runs] = {}
         for name in (name for name in self.suite.requests if name in done.values()):
-            runs = Runs(named(run for run in found if done[run.folder] == name))
+            runs = Runs(named(run for run in finished if done[run.folder] == name))
             for warning in warnings(runs):
                 self.suite.reporter.warn(warning)
             write_comparison(runs, self.out / name)
             by_name[name] = runs
-        page = self.out / REPORT if found and report else None
+        page = self.out / REPORT if finished and report else None
         if page is not None:
-            Runs(found).report(page)
+            Runs(finished).report(page)
         return SuiteRuns(by_name, self.errors, [run.key for run in self._in("skipped")], page)
 
     def _in(self, state: State) -> list[PlannedRun]:
