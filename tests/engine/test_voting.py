@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import ScoringError, StoreError
-from tacit.requests import Prompt, Sample, Samples, SamplingPrompt, Votes
+from tacit.models.fake import FakeModel
+from tacit.requests import Prompt, RankingPrompt, Sample, Samples, SamplingPrompt, Vocabulary, Votes
 from tests.engine.test_streaming import Replying
 
 PROMPTS = [
@@ -61,6 +64,38 @@ def test_replies_are_asked_for_once_and_more_samples_ask_the_rest(tmp_path: Path
     votes = Engine(fewer, Store(tmp_path)).ask(PROMPTS)
     assert votes == [counted(prompt.text, 2, prompt.answers) for prompt in PROMPTS]
     assert not fewer.asked
+
+
+def by_letters(prompt: Prompt, word: str) -> float:
+    return -float(len(prompt.text)) - sum(map(ord, word)) % 7 / 8
+
+
+RANKED = [RankingPrompt(f"text {n}", Vocabulary(["bear", "seal"]), ("bear",)) for n in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("model_of", "prompts"),
+    [
+        (partial(FakeModel, by_letters), PROMPTS),
+        (partial(FakeModel, by_letters), RANKED),
+        (talker, PROMPTS),
+    ],
+    ids=["scores", "rankings", "votes"],
+)
+def test_what_is_damaged_while_the_rest_is_asked_is_asked_again(
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    model_of: Callable[[], Any],
+    prompts: list[Any],
+) -> None:
+    """The plan took it for whole."""
+    Engine(model_of(), Store(tmp_path)).ask(prompts[:1])
+    engine = Engine(model_of(), Store(tmp_path))
+    plan = engine.plan(prompts)
+    (segment,) = tmp_path.glob("*/*/0*.parquet")
+    segment.write_bytes(b"garbled")
+    assert engine.ask(prompts, plan) == Engine(model_of(), Store(tmp_path / "other")).ask(prompts)
+    assert "is damaged" in caplog.text
 
 
 def test_replies_that_a_store_loses_twice_are_an_error(

@@ -29,17 +29,6 @@ def test_what_a_damaged_segment_held_is_asked_again_and_nothing_else(tmp_path: P
     assert not again.asked
 
 
-def test_a_segment_damaged_while_the_rest_is_asked_is_asked_again(tmp_path: Path) -> None:
-    Engine(FakeModel(by_length), Store(tmp_path)).ask(PROMPTS[:3])
-    model = FakeModel(by_length)
-    engine = Engine(model, Store(tmp_path))
-    plan = engine.plan(PROMPTS)
-    next(tmp_path.glob("scores/*/*.parquet")).write_bytes(b"garbled")
-    scores = engine.ask(PROMPTS, plan)
-    assert scores == FakeModel(by_length).answer(PROMPTS)
-    assert sorted(prompt.text for prompt in model.asked) == sorted(p.text for p in PROMPTS)
-
-
 def test_a_run_with_damaged_segments_says_so_and_finds_the_same(
     tmp_path: Path, warm: Warm, whole: dict[str, bytes]
 ) -> None:
