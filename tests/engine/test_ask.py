@@ -11,7 +11,7 @@ import pytest
 from tacit.engine.ask import Engine
 from tacit.engine.blocks import cut
 from tacit.engine.store import Store
-from tacit.errors import PromptError, ScoringError
+from tacit.errors import ScoringError
 from tacit.models.fake import FakeModel
 from tacit.models.huggingface.fingerprint import Identity
 from tacit.requests import (
@@ -39,7 +39,6 @@ def by_length(prompt: Prompt, answer: str) -> float:
 
 
 def model_of(identity: Identity = IDENTITY) -> FakeModel:
-    """A fake model with the fingerprint of an identity."""
     model = FakeModel(by_length)
     model.fingerprint = identity.fingerprint
     return model
@@ -65,82 +64,30 @@ def test_a_prompt_is_asked_once_however_often_it_stands_there(tmp_path: Path) ->
     ]
 
 
-def test_nothing_is_asked_again_after_a_restart(tmp_path: Path) -> None:
-    """A new engine, store and model of the same identity find every score."""
-    prompts = [Prompt("x", ("a", "b")), Prompt("y", ("a",))]
-    first = Engine(model_of(), Store(tmp_path)).ask(prompts)
-    model = model_of()
-    assert Engine(model, Store(tmp_path)).ask(prompts) == first
-    assert model.asked == []
-
-
-def test_one_more_answer_asks_only_that_answer(tmp_path: Path) -> None:
-    """The store is keyed by answer."""
-    Engine(model_of(), Store(tmp_path)).ask([Prompt("x", ("a", "b"))])
-    model = model_of()
-    Engine(model, Store(tmp_path)).ask([Prompt("x", ("a", "b", "c"))])
-    assert model.asked == [Prompt("x", ("c",))]
-
-
-def test_another_model_finds_nothing(tmp_path: Path) -> None:
-    """If its identity differs, every prompt is asked again."""
-    prompt = Prompt("x", ("a", "b"))
-    Engine(model_of(), Store(tmp_path)).ask([prompt])
-    model = model_of(replace(IDENTITY, revision="v2"))
-    Engine(model, Store(tmp_path)).ask([prompt])
-    assert model.asked == [prompt]
-
-
 @pytest.mark.parametrize(
-    "changed", [Prompt("x.", ("a",)), Prompt("x", ("A",)), Prompt("x", ("a",), separator="\n")]
+    ("prompt", "identity", "asked"),
+    [
+        (Prompt("x", ("b", "a")), IDENTITY, []),
+        (Prompt("x", ("a", "b", "c")), IDENTITY, [Prompt("x", ("c",))]),
+        (Prompt("x", ("A",)), IDENTITY, [Prompt("x", ("A",))]),
+        (Prompt("x.", ("a",)), IDENTITY, [Prompt("x.", ("a",))]),
+        (Prompt("x", ("a",), "\n"), IDENTITY, [Prompt("x", ("a",), "\n")]),
+        (Prompt("x", ("a",)), replace(IDENTITY, revision="v2"), [Prompt("x", ("a",))]),
+    ],
 )
-def test_another_prompt_finds_nothing(tmp_path: Path, changed: Prompt) -> None:
-    """One character of text, answer or separator makes another prompt."""
-    Engine(model_of(), Store(tmp_path)).ask([Prompt("x", ("a",))])
-    model = model_of()
-    Engine(model, Store(tmp_path)).ask([changed])
-    assert model.asked == [changed]
+def test_only_what_is_new_is_asked(
+    tmp_path: Path, prompt: Prompt, identity: Identity, asked: list[Prompt]
+) -> None:
+    """Of a text, an answer or a separator that differs by a character; of another model all."""
+    Engine(model_of(), Store(tmp_path)).ask([Prompt("x", ("a", "b"))])
+    model = model_of(identity)
+    assert Engine(model, Store(tmp_path)).ask([prompt]) == FakeModel(by_length).answer([prompt])
+    assert model.asked == asked
 
 
 def test_no_prompts_are_no_work(tmp_path: Path) -> None:
-    """And leave no store behind."""
     assert Engine(model_of(), Store(tmp_path / "store")).ask([]) == []
     assert not (tmp_path / "store").exists()
-
-
-class Refusing(FakeModel):
-    """Refuses one text, as a model does that finds it too long."""
-
-    def cost(self, requests: Sequence[Any]) -> list[int]:
-        if any(prompt.text == "long" for prompt in requests):
-            raise PromptError("too long")
-        return super().cost(requests)
-
-
-def test_a_prompt_that_cannot_be_scored_stops_before_anything_is_asked(tmp_path: Path) -> None:
-    """Nothing is written either."""
-    model = Refusing(by_length)
-    with pytest.raises(PromptError):
-        Engine(model, Store(tmp_path / "store")).ask([Prompt("x", ("a",)), Prompt("long", ("a",))])
-    assert model.asked == []
-    assert not (tmp_path / "store").exists()
-
-
-class Breaking(FakeModel):
-    def answer(self, requests: Sequence[Any]) -> list[Any]:
-        if any(prompt.text == "y" for prompt in requests):
-            raise ScoringError("broken")
-        return super().answer(requests)
-
-
-def test_what_was_scored_before_a_failure_is_kept(tmp_path: Path) -> None:
-    """The blocks that were finished are not asked again."""
-    prompts = [Prompt("longest of all", ("a",)), Prompt("y", ("a",))]
-    with pytest.raises(ScoringError):
-        Engine(Breaking(by_length), Store(tmp_path), block_tokens=1).ask(prompts)
-    model = FakeModel(by_length)
-    Engine(model, Store(tmp_path), block_tokens=1).ask(prompts)
-    assert model.asked == [prompts[1]]
 
 
 class Confused(FakeModel):
@@ -151,7 +98,6 @@ class Confused(FakeModel):
 
 
 def test_scores_of_other_answers_are_refused(tmp_path: Path) -> None:
-    """A model that mixes up its answers never reaches the store."""
     with pytest.raises(ScoringError, match="answers other than"):
         Engine(Confused(by_length), Store(tmp_path / "s")).ask([Prompt("x", ("a", "b"))])
     assert not (tmp_path / "s").exists()
@@ -167,7 +113,6 @@ def test_scores_of_other_answers_are_refused(tmp_path: Path) -> None:
 def test_what_is_no_log_probability_is_refused(
     tmp_path: Path, prompt: Prompt | RankingPrompt, value: float
 ) -> None:
-    """And never reaches the store."""
     with pytest.raises(ScoringError, match="not a log-probability"):
         Engine(FakeModel(lambda *_: value), Store(tmp_path / "s")).ask([prompt])
     assert not (tmp_path / "s").exists()
@@ -267,26 +212,17 @@ def test_what_a_lost_store_held_is_asked_again(tmp_path: Path) -> None:
     assert sorted(prompt.text for prompt in model.asked) == ["x", "y"]
 
 
-def test_a_missing_score_is_kept_as_missing(tmp_path: Path) -> None:
-    """It is None when it is read again, and not asked again."""
-    model = FakeModel({"x": {"a": None, "b": -1.0}})
-    for _ in range(2):
-        (score,) = Engine(model, Store(tmp_path)).ask([Prompt("x", ("a", "b"))])
-        assert (score["a"].logprob, score["b"].logprob) == (None, -1.0)
-    assert len(model.asked) == 1
-
-
 def test_why_a_score_is_missing_is_kept(tmp_path: Path) -> None:
-    """Whoever takes it from the store knows as much as who asked for it."""
-    prompt, model = Prompt("x", ("a", "b")), FakeModel(lambda _prompt, _answer: None)
+    """Whoever takes it from the store knows as much as who asked for it, and asks nothing again."""
+    prompt, model = Prompt("x", ("a", "b")), FakeModel({"x": {"a": None, "b": -1.0}})
     scores = [Engine(model, Store(tmp_path)).ask([prompt]) for _ in range(2)]
     assert model.asked == [prompt]
     assert scores[0] == scores[1]
-    assert missing_by_reason(scores[1]) == {UNKNOWN: 2}
+    assert [one.logprob for one in scores[1][0].answers] == [None, -1.0]
+    assert missing_by_reason(scores[1]) == {UNKNOWN: 1}
 
 
 def test_scores_are_the_same_number_when_read_again(tmp_path: Path) -> None:
-    """To the last bit."""
     value = -0.1 - 1e-17 + -2 / 3
     score = Scores((AnswerScore("a", value, 3, spanned=True),))
     store = Store(tmp_path)
@@ -296,7 +232,6 @@ def test_scores_are_the_same_number_when_read_again(tmp_path: Path) -> None:
 
 
 def test_a_model_that_answers_fewer_requests_is_named(tmp_path: Path) -> None:
-    """Not an error of Python's."""
     model = model_of()
     model.answer = lambda requests: FakeModel(by_length).answer(requests)[1:]  # type: ignore[method-assign]
     with pytest.raises(ScoringError, match="fake returned 1 answer to 2 requests"):

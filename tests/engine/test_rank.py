@@ -63,40 +63,32 @@ def test_a_text_and_vocabulary_are_asked_once(tmp_path: Path) -> None:
     ]
 
 
-def test_nothing_is_asked_again_after_a_restart(tmp_path: Path) -> None:
-    """Fewer targets, or none, are there as well."""
-    prompts = [asked("x", "bear", "seal"), asked("y")]
-    first = Engine(FakeModel(by_letters), Store(tmp_path)).ask(prompts)
-    model = FakeModel(by_letters)
-    assert Engine(model, Store(tmp_path)).ask(prompts) == first
-    assert Engine(model, Store(tmp_path)).ask([asked("x")])[0].top == first[0].top
-    assert model.ranked == []
-
-
-def test_one_more_target_asks_its_text_again_and_no_other(tmp_path: Path) -> None:
-    """For that target only; what was known before stays."""
-    Engine(FakeModel(by_letters), Store(tmp_path)).ask([asked("x", "bear"), asked("y", "bear")])
-    model = FakeModel(by_letters)
-    prompts = [asked("x", "bear", "cat"), asked("y", "bear")]
-    assert Engine(model, Store(tmp_path)).ask(prompts) == FakeModel(by_letters).answer(prompts)
-    assert model.ranked == [asked("x", "cat")]
-
-
 @pytest.mark.parametrize(
-    "changed",
+    ("prompt", "new"),
     [
-        asked("x.", "bear"),
-        asked("x", "bear", separator="\n"),
-        asked("x", "bear", top=3),
-        asked("x", "bear", vocabulary=FEW),
+        (asked("x", "seal"), []),
+        (asked("x"), []),
+        (asked("x", "bear", "cat"), [asked("x", "cat")]),
+        *(
+            (other, [other])
+            for other in (
+                asked("x.", "bear"),
+                asked("x", "bear", separator="\n"),
+                asked("x", "bear", top=3),
+                asked("x", "bear", vocabulary=FEW),
+            )
+        ),
     ],
 )
-def test_another_prompt_finds_nothing(tmp_path: Path, changed: RankingPrompt) -> None:
-    """Another text, separator, vocabulary or number of best candidates is asked."""
-    Engine(FakeModel(by_letters), Store(tmp_path)).ask([asked("x", "bear")])
+def test_only_what_is_new_is_asked(
+    tmp_path: Path, prompt: RankingPrompt, new: list[RankingPrompt]
+) -> None:
+    """Another text, separator, vocabulary, number of best candidates or target."""
+    Engine(FakeModel(by_letters), Store(tmp_path)).ask([asked("x", "bear", "seal"), asked("y")])
     model = FakeModel(by_letters)
-    Engine(model, Store(tmp_path)).ask([changed])
-    assert model.ranked == [changed]
+    found = Engine(model, Store(tmp_path)).ask([prompt, asked("y")])
+    assert found == FakeModel(by_letters).answer([prompt, asked("y")])
+    assert model.ranked == new
 
 
 def test_another_model_finds_nothing(tmp_path: Path) -> None:
@@ -111,7 +103,6 @@ def test_another_model_finds_nothing(tmp_path: Path) -> None:
 
 
 def test_texts_of_two_vocabularies_are_never_cut_apart() -> None:
-    """However small the blocks are."""
     prompts = [asked(f"text {n % 7}", vocabulary=(WORDS, FEW)[n % 2]) for n in range(14)]
     blocks = cut(prompts, [n % 7 for n in range(14)], block_tokens=1)
     assert [len({p.text for p in block.requests}) for block in blocks].count(1) >= 6
@@ -146,7 +137,6 @@ def test_the_vocabulary_is_stored_once_and_no_other_candidate_at_all(tmp_path: P
         """Ranks without looking at every word, so that the test is fast."""
 
         def answer(self, requests: Sequence[Any]) -> list[Any]:
-            """Made up, with a full top."""
             return [
                 Ranking(
                     (Standing(p.targets[0], n, -1.0 - n / 7, 1),),
@@ -163,20 +153,15 @@ def test_the_vocabulary_is_stored_once_and_no_other_candidate_at_all(tmp_path: P
     assert (tmp_path / ".gitignore").is_file()
 
 
-class OnlyScores:
+class OnlyScores(FakeModel):
     """A model that ranks no vocabulary, as one behind a server."""
 
-    def __init__(self) -> None:
-        model = FakeModel(by_letters)
-        self.name, self.fingerprint, self.description = "served", "f" * 64, model.description
-        self.supports = frozenset({Prompt})
-        self.cost, self.answer = model.cost, model.answer
+    supports = frozenset({Prompt})
 
 
 def test_a_model_that_only_scores(tmp_path: Path) -> None:
-    """Is refused by name, before anything is asked."""
     with pytest.raises(ModelError, match="served does not rank a vocabulary"):
-        Engine(OnlyScores(), Store(tmp_path)).ask([asked("x")])
+        Engine(OnlyScores(by_letters, "served"), Store(tmp_path)).ask([asked("x")])
 
 
 class Confused(FakeModel):
@@ -185,7 +170,6 @@ class Confused(FakeModel):
 
 
 def test_rankings_of_other_targets_are_refused(tmp_path: Path) -> None:
-    """They never reach the store."""
     with pytest.raises(ScoringError, match="targets other than"):
         Engine(Confused(by_letters), Store(tmp_path / "s")).ask([asked("x", "bear")])
     assert not (tmp_path / "s").exists()

@@ -180,6 +180,5 @@ def test_a_block_that_fails_ends_the_run_with_its_error(
 def test_a_model_that_is_not_there_is_refused_in_its_own_words(
     tmp_path: Path, telling: Telling
 ) -> None:
-    """As the local engine refuses it."""
     with pytest.raises(ModelError, match=r"^missing: there is no such model folder$"):
         on_ray(replace(telling, name="missing"), Store(tmp_path / "store"))

@@ -80,13 +80,11 @@ def test_the_workers_that_a_cluster_gives_by_itself_fit_on_it(
     ],
 )
 def test_a_worker_that_fits_nowhere_is_refused(options: EngineOptions, said: str) -> None:
-    """With what there is instead."""
     with pytest.raises(RequestError, match=said):
         share_out(options, LAPTOP)
 
 
 def test_an_address_where_nothing_listens_is_refused_at_once() -> None:
-    """With how a cluster is started."""
     pytest.importorskip("ray", reason="the extra ray is not installed")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -98,7 +96,6 @@ def test_an_address_where_nothing_listens_is_refused_at_once() -> None:
 
 @pytest.mark.parametrize("address", ["here", "ray://", "host:port", "host:123456", "http://a:1"])
 def test_what_is_no_address_is_refused(address: str) -> None:
-    """Before anything is connected to."""
     pytest.importorskip("ray", reason="the extra ray is not installed")
     with pytest.raises(RequestError, match="it must be auto, HOST:PORT"):
         connect(EngineOptions(address=address))
@@ -117,7 +114,6 @@ def test_a_password_in_an_address_is_not_shown(
 
 
 def test_without_ray_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the command that installs it."""
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingPackage, match=r"pip install 'tacit-lm\[ray\]'"):
         connect(EngineOptions())

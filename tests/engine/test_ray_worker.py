@@ -135,7 +135,6 @@ def test_an_error_of_a_library_names_its_machine(
 
 
 def test_a_worker_that_was_restarted_says_so_until_it_has_loaded_its_model(tmp_path: Path) -> None:
-    """Its block is not lost."""
     failed = Worker(Order(load, str(tmp_path), threads=1, gpus=0)).work([Prompt("x", ("a",))])
     assert isinstance(failed, Failed)
     assert (failed.is_final, failed.worker) == (False, "lost")

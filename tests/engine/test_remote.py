@@ -14,15 +14,10 @@ from tacit.engine.store import Store
 from tacit.errors import RequestError, StoreError
 from tacit.models.fake import FakeModel
 from tacit.requests import AnswerScore, Prompt, Scores
+from tests.engine.test_ask import by_length
+from tests.engine.test_store import MODEL, PROMPT
 
-MODEL = {"fingerprint": "f" * 64, "name": "made up"}
-PROMPT = Prompt("x", ("a",))
 SCORE = [Scores((AnswerScore("a", -1.0, 1),))]
-
-
-def by_length(prompt: Prompt, answer: str) -> float:
-    """A score that is another for each prompt."""
-    return -float(len(prompt.text + answer))
 
 
 class Slow(MemoryFileSystem):  # type: ignore[misc] # fsspec ships no types
@@ -61,7 +56,6 @@ def files_of(address: str) -> list[str]:
 
 
 def test_an_engine_asks_nothing_that_is_stored_there(address: str) -> None:
-    """Asked again, the model is left alone."""
     prompts = [Prompt(f"text {n}", ("a", "b")) for n in range(3)]
     model = FakeModel(by_length)
     first = Engine(model, Store(address), block_tokens=1).ask(prompts)
@@ -113,7 +107,6 @@ def test_a_file_address_is_that_folder(tmp_path: Path) -> None:
 
 
 def test_a_protocol_that_nobody_knows_is_refused() -> None:
-    """By its name."""
     with pytest.raises(RequestError, match="fsspec does not know the protocol nowhere://"):
         Store("nowhere://bucket")
 
@@ -128,7 +121,6 @@ def test_a_protocol_whose_package_is_missing_is_refused(monkeypatch: pytest.Monk
 
 
 def test_a_user_in_an_address_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In no message, whoever made it."""
     address = "slow://me@host/store"
 
     def refuse(*_: object, **__: object) -> None:

@@ -65,11 +65,22 @@ def test_a_long_prompt_has_no_scores_and_the_others_are_as_ever(tmp_path: Path) 
     assert missing_by_reason(scores) == {TOO_LONG: 2 * len(range(3, 60, 7))}
 
 
-def test_a_prompt_that_is_malformed_refuses_the_run_as_before(tmp_path: Path) -> None:
-    """Only the length is a reason to skip."""
-    prompts = [*MIXED, Prompt("forbidden", ("a",))]
-    with pytest.raises(PromptError, match="no model can score"):
-        Engine(Short(), Store(tmp_path)).ask(prompts)
+@pytest.mark.parametrize(
+    ("more", "strict", "message"),
+    [
+        ([Prompt("forbidden", ("a",))], False, "no model can score"),
+        ([], True, f"{LONG[:4]!r} is 21 words long"),
+    ],
+)
+def test_a_run_is_refused_before_anything_is_asked(
+    tmp_path: Path, more: list[Prompt], message: str, *, strict: bool
+) -> None:
+    """Only the length is a reason to skip, and none with strict."""
+    model = Short()
+    with pytest.raises(PromptError, match=message):
+        Engine(model, Store(tmp_path / "store"), strict=strict).ask([*MIXED, *more])
+    assert not model.asked
+    assert not (tmp_path / "store").exists()
 
 
 def test_the_plan_says_which_prompts_it_skips_and_how_long_they_are(tmp_path: Path) -> None:
@@ -89,15 +100,6 @@ def test_a_plan_with_skipped_prompts_has_the_blocks_of_one_without_them(tmp_path
     assert plan.blocks == engine.plan(fitting).blocks
     plan.record(tmp_path / "blocks")
     assert engine.plan(MIXED, tmp_path / "blocks").blocks == plan.blocks
-
-
-def test_a_strict_engine_refuses_before_anything_is_asked(tmp_path: Path) -> None:
-    """By the error that names the prompt."""
-    model = Short()
-    with pytest.raises(TooLongError, match="21 words long"):
-        Engine(model, Store(tmp_path), strict=True).ask(MIXED)
-    assert not model.asked
-    assert not list(tmp_path.iterdir())
 
 
 def test_nothing_of_a_skipped_prompt_is_stored(tmp_path: Path) -> None:
@@ -139,7 +141,6 @@ def test_a_ranking_of_a_long_text_has_no_ranks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("where", [(), (0,), (9_999,), (4_095, 4_096), tuple(range(0, 10_000, 7))])
 def test_halving_finds_exactly_the_long_ones(where: tuple[int, ...]) -> None:
-    """However many there are and wherever they stand."""
     long = set(where)
     prompts = [Prompt(f"{LONG if n in long else ''}{n}", ("a",)) for n in range(10_000)]
     assert set(too_long(Short().cost, prompts)) == {prompts[n] for n in where}

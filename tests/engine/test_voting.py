@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,9 @@ import pytest
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import ScoringError, StoreError
-from tacit.requests import Prompt, Sample, Samples, SamplingPrompt, Votes
+from tacit.models.fake import FakeModel
+from tacit.requests import Prompt, RankingPrompt, Sample, Samples, SamplingPrompt, Vocabulary, Votes
+from tests.engine.test_streaming import Replying
 
 PROMPTS = [
     Prompt("Is ice cold?", ("Yes", "No")),
@@ -22,45 +24,13 @@ PROMPTS = [
 ]
 
 
-@dataclass
-class Talker:
-    """Replies by text and number alone."""
-
-    samples: int = 5
-    name: str = "talker"
-    fingerprint: str = "0" * 64
-    asked: list[tuple[str, int]] = field(default_factory=list)
-
-    @property
-    def description(self) -> dict[str, Any]:
-        return {"name": self.name, "fingerprint": self.fingerprint}
-
-    @property
-    def supports(self) -> frozenset[type]:
-        return frozenset({SamplingPrompt})
-
-    def cost(self, requests: Sequence[SamplingPrompt]) -> list[int]:
-        return [len(one.numbers) for one in requests]
-
-    def answer(self, requests: Sequence[SamplingPrompt]) -> list[Samples]:
-        for one in requests:
-            self.asked += [(one.text, number) for number in one.numbers]
-        return [Samples(tuple(reply(one.text, n) for n in one.numbers)) for one in requests]
-
-    def stream(
-        self, requests: Sequence[SamplingPrompt], seconds: float
-    ) -> Generator[list[tuple[SamplingPrompt, Samples]]]:
-        """Eight replies to a text at a time, whatever the seconds."""
-        assert seconds > 0
-        for one in requests:
-            for at in range(0, len(one.numbers), 8):
-                some = SamplingPrompt(one.text, one.numbers[at : at + 8])
-                yield [(some, self.answer([some])[0])]
-
-
 def reply(text: str, number: int) -> Sample:
     draw = hashlib.sha256(f"{text} {number}".encode()).digest()[0]
     return Sample(("Yes", "No.", "Perhaps")[draw % 3], "whole")
+
+
+def talker(samples: int = 5) -> Replying:
+    return Replying(samples=samples, reply=reply)
 
 
 def counted(text: str, samples: int, answers: Sequence[str]) -> Votes:
@@ -72,54 +42,59 @@ def counted(text: str, samples: int, answers: Sequence[str]) -> Votes:
 
 def test_votes_are_those_of_the_replies(tmp_path: Path) -> None:
     """One text is asked once for all its prompts, and each reads the replies by its own answers."""
-    talker = Talker()
-    votes = Engine(talker, Store(tmp_path)).ask(PROMPTS)
+    model = talker()
+    votes = Engine(model, Store(tmp_path)).ask(PROMPTS)
     assert votes == [counted(prompt.text, 5, prompt.answers) for prompt in PROMPTS]
-    assert sorted(talker.asked) == sorted(
+    assert sorted(model.asked) == sorted(
         (text, number) for text in ("Is ice cold?", "Is fire cold?") for number in range(5)
     )
 
 
 def test_replies_are_asked_for_once_and_more_samples_ask_the_rest(tmp_path: Path) -> None:
     """Also in another process; fewer samples take the first of them."""
-    Engine(Talker(samples=3), Store(tmp_path)).ask(PROMPTS)
-    more = Talker(samples=5)
+    Engine(talker(3), Store(tmp_path)).ask(PROMPTS)
+    more = talker(5)
     engine = Engine(more, Store(tmp_path))
     plan = engine.plan(PROMPTS)
     assert (plan.distinct, plan.stored, plan.tokens) == (2, 0, 4)
     votes = engine.ask(PROMPTS, plan)
     assert sorted({number for _, number in more.asked}) == [3, 4]
     assert votes == [counted(prompt.text, 5, prompt.answers) for prompt in PROMPTS]
-    fewer = Talker(samples=2)
+    fewer = talker(2)
     votes = Engine(fewer, Store(tmp_path)).ask(PROMPTS)
     assert votes == [counted(prompt.text, 2, prompt.answers) for prompt in PROMPTS]
     assert not fewer.asked
 
 
-def test_progress_counts_each_text_and_each_reply_once(tmp_path: Path) -> None:
-    """Each text when it has the last of its replies."""
-    told: list[tuple[int, int]] = []
-    engine = Engine(Talker(20), Store(tmp_path))
-    plan = engine.plan(PROMPTS)
-    engine.ask(PROMPTS, plan, lambda part: told.append((part.ended, part.tokens)))
-    assert told == [(0, 8), (0, 8), (1, 4)] * 2
-    assert (plan.prompts, plan.tokens) == (2, 40)
+def by_letters(prompt: Prompt, word: str) -> float:
+    return -float(len(prompt.text)) - sum(map(ord, word)) % 7 / 8
 
 
-def test_replies_that_are_damaged_during_a_run_are_asked_again(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+RANKED = [RankingPrompt(f"text {n}", Vocabulary(["bear", "seal"]), ("bear",)) for n in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("model_of", "prompts"),
+    [
+        (partial(FakeModel, by_letters), PROMPTS),
+        (partial(FakeModel, by_letters), RANKED),
+        (talker, PROMPTS),
+    ],
+    ids=["scores", "rankings", "votes"],
+)
+def test_what_is_damaged_while_the_rest_is_asked_is_asked_again(
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    model_of: Callable[[], Any],
+    prompts: list[Any],
 ) -> None:
-    """Once the rest is there; the others are left alone."""
-    Engine(Talker(), Store(tmp_path)).ask(PROMPTS[:1])
-    talker = Talker()
-    engine = Engine(talker, Store(tmp_path))
-    plan = engine.plan(PROMPTS)
-    (segment,) = tmp_path.glob("votes/*/*.parquet")
+    """The plan took it for whole."""
+    Engine(model_of(), Store(tmp_path)).ask(prompts[:1])
+    engine = Engine(model_of(), Store(tmp_path))
+    plan = engine.plan(prompts)
+    (segment,) = tmp_path.glob("*/*/0*.parquet")
     segment.write_bytes(b"garbled")
-    votes = engine.ask(PROMPTS, plan)
-    assert votes == [counted(prompt.text, 5, prompt.answers) for prompt in PROMPTS]
-    texts = [PROMPTS[1].text] * 5 + [PROMPTS[0].text] * 5
-    assert talker.asked == [(text, n % 5) for n, text in enumerate(texts)]
+    assert engine.ask(prompts, plan) == Engine(model_of(), Store(tmp_path / "other")).ask(prompts)
     assert "is damaged" in caplog.text
 
 
@@ -128,16 +103,14 @@ def test_replies_that_a_store_loses_twice_are_an_error(
 ) -> None:
     """Its disk is not asked for a third time."""
     monkeypatch.setattr(Store, "append", lambda *_: None)
-    talker = Talker()
+    model = talker()
     with pytest.raises(StoreError, match="no longer contains"):
-        Engine(talker, Store(tmp_path)).ask(PROMPTS)
-    assert len(talker.asked) == 20
+        Engine(model, Store(tmp_path)).ask(PROMPTS)
+    assert len(model.asked) == 20
 
 
 def test_a_model_that_replies_too_little_is_an_error(tmp_path: Path) -> None:
-    """Nothing is stored under a wrong number."""
-
-    class Terse(Talker):
+    class Terse(Replying):
         def answer(self, requests: Sequence[SamplingPrompt]) -> list[Samples]:
             return [Samples(some.replies[:-1]) for some in super().answer(requests)]
 

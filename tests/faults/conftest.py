@@ -11,14 +11,12 @@ from tests.faults.running import PEACH, Warm, findings_of
 
 @pytest.fixture(scope="session")
 def warm() -> Iterator[Warm]:
-    """Runs ``tacit`` in new processes."""
     with Warm() as started:
         yield started
 
 
 @pytest.fixture(scope="session")
 def whole(warm: Warm, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """The findings of the unbroken run, in bytes."""
     folder = tmp_path_factory.mktemp("whole")
     ended = warm.run(folder, *PEACH, "--out", "run")
     assert ended.status == 0, ended.said

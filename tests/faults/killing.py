@@ -50,7 +50,6 @@ class Killed:
     """A run that was killed, perhaps twice, and went on.
 
     Args:
-        moments: When it was killed.
         segments: How many segments the store had when it was last killed.
         leftovers: How many files of other runs or half files lay about then.
         same: Whether it ended with the findings of the unbroken run, and as many segments: nothing
@@ -115,7 +114,6 @@ def kill_all(warm: Warm, folder: Path, number: int, seed: int) -> Iterator[Kille
 
 
 def line_of(turn: int, one: Killed) -> str:
-    """What happened, in a line."""
     told = ", then ".join(
         f"{moment.phase} {moment.entry}, "
         + (f"call {moment.call:,}" if moment.call else "half of the file written")

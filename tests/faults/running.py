@@ -29,8 +29,6 @@ ask.Engine = functools.partial(ask.Engine, block_tokens=400, seconds=0)
 
 @dataclass(frozen=True)
 class Ended:
-    """How a run ended."""
-
     status: int
     said: str
 

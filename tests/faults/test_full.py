@@ -84,6 +84,26 @@ def test_a_run_that_finds_the_disk_full_says_which_file_and_what_to_do(
     assert (tmp_path / "run" / file).exists()
 
 
+SMALL = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (2000, resource.RLIM_INFINITY))
+"""
+"""No file can grow beyond so many bytes."""
+
+
+def test_a_run_whose_blocks_have_no_room_says_so(
+    tmp_path: Path, warm: Warm, whole: dict[str, bytes]
+) -> None:
+    """The same command ends as if nothing had happened."""
+    ended = warm.run(tmp_path, *PEACH, "--out", "run", setup=SMALL_BLOCKS + SMALL)
+    assert ended.status == 1
+    error = ended.said.splitlines()[-1]
+    assert "blocks.parquet: cannot be written: [Errno 27]" in error
+    assert not list(tmp_path.rglob(".*-*")), "no half file is left"
+    assert warm.run(tmp_path, *PEACH, "--out", "run").status == 0
+    assert findings_of(tmp_path / "run") == whole
+
+
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_table_that_has_no_room_leaves_the_one_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
@@ -102,7 +122,6 @@ def test_a_table_that_has_no_room_leaves_the_one_before(
 def test_a_report_that_has_no_room_leaves_the_one_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As a table does."""
     run, path = parts_run(tmp_path / "run"), tmp_path / "report.html"
     path.write_text("before", encoding="utf-8")
     full_at(monkeypatch, path.name)
@@ -134,7 +153,6 @@ def test_a_knowledge_base_that_has_no_room_is_not_made(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 @pytest.mark.parametrize("json", [(), ("--json",)])
 def test_standard_output_that_is_full_is_one_line(tmp_path: Path, json: tuple[str, ...]) -> None:
-    """And exit code 1."""
     beliefs = tmp_path / "beliefs.tsv"
     beliefs.write_text("subject\trelation\tobject\tp_true\na\tinside\tb\t0.9\n", encoding="utf-8")
     program = "from tacit.cli import main; main()"

@@ -51,7 +51,6 @@ class Killer:
         self.asked, self._folder, self._moment = 0, folder, moment
 
     def __call__(self, asked: Asked, server: Serving) -> Sent:
-        """Count a request, and answer it after a while."""
         with self._lock:
             self.asked += 1
             if self._folder and self.asked == self._moment:

@@ -50,7 +50,6 @@ LocalExecutor._answers = counted
 
 @pytest.fixture(scope="module")
 def whole(warm: Warm, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a suite that nothing happened to."""
     folder = tmp_path_factory.mktemp("whole-suite")
     written(folder, models=MODELS, runs=RUNS)
     ended = warm.run(folder, *SUITE, setup=COUNTED + SMALL_BLOCKS)
@@ -65,7 +64,6 @@ def asked(folder: Path) -> list[tuple[str, str, int]]:
 
 
 def segments(folder: Path) -> int:
-    """How many segments the store has."""
     return len([*folder.glob(".tacit/scores/*/[0-9]*.parquet")])
 
 

@@ -17,33 +17,20 @@ INSERTS = (
     *(b"\x00", b"\xef\xbb\xbf", b"\xff\xfe", b"\xc3", b"\xed\xa0\x80", b"\r", b"\n", b"\t", b'"'),
     *(b"'", b"\\", b"\\ud800", b"{", b"}", b"[", b"]", b"<", b"&x", b"*x", b"!!python/none ''"),
     *(b"null", b"true", b"NaN", b"Infinity", b"-1", b"1e999", b"9" * 400, b"-0.0", b"0x10", b"1_0"),
-    *(
-        b"[" * 3000,
-        b'{"a":' * 3000,
-        b"- " * 3000,
-        b"\xe2\x80\xa8",
-        b"\x1b[31m",
-        b"\xf0\x9f\x90\xbb",
-    ),
-    *(b'"text": 1, "text": 2, ', b"\x1b]0;x\x07", b"\xe2\x80\xae", b"\n" * 3000, b"=1+1"),
+    *(b"[" * 3000, b'{"a":' * 3000, b"- " * 3000, b"\xe2\x80\xa8", b"\x1b[31m", b"\n" * 3000),
+    *(b"\xf0\x9f\x90\xbb", b'"text": 1, "text": 2, ', b"\x1b]0;x\x07", b"\xe2\x80\xae", b"=1+1"),
     *(b"___", b",", b":", b"---\n", b"2024-01-01", b"a: b", b"x" * 5000, b" ", b"\x85", b"\x0c"),
 )
 
 
 @dataclass(frozen=True)
 class Spoilt:
-    """How a file is spoilt.
-
-    Args:
-        changes: What is done to it, one after the other.
-        instead: What stands in its place from the beginning; None for the file itself.
-    """
+    """How a file is spoilt: changed, or replaced from the beginning."""
 
     changes: tuple[Change, ...] = ()
     instead: bytes | None = None
 
     def of(self, valid: bytes) -> bytes:
-        """What a valid file becomes."""
         content = valid if self.instead is None else self.instead
         for change in self.changes:
             content = change(content)
@@ -58,56 +45,44 @@ def spoilt() -> st.SearchStrategy[Spoilt]:
 
 
 def _change() -> st.SearchStrategy[Change]:
-    place = st.floats(0, 1, exclude_max=True)
-    length = st.integers(1, 40)
+    place, length = st.floats(0, 1, exclude_max=True), st.integers(1, 40)
+    inserts = st.sampled_from(INSERTS)
     return st.one_of(
-        st.builds(_flip, place, st.integers(0, 7)),
-        st.builds(_cut, place),
-        st.builds(_drop, place, length),
-        st.builds(_repeat, place, length),
-        st.builds(_insert, place, st.sampled_from(INSERTS)),
-        st.builds(_replace_number, place, st.sampled_from(INSERTS)),
+        st.builds(_placed, place, st.integers(0, 7).map(_flip)),
+        st.builds(_placed, place, st.just(lambda content, at: content[:at])),
+        st.builds(_placed, place, length.map(_drop)),
+        st.builds(_placed, place, length.map(_repeat)),
+        st.builds(_placed, place, inserts.map(_insert)),
+        st.builds(_replace_number, place, inserts),
         st.builds(_swap_lines, place, place),
-        st.sampled_from([_utf16, _latin, _twice]),
+        st.sampled_from([_utf16, _latin, lambda content: content + content]),
     )
 
 
-def _flip(place: float, bit: int) -> Change:
-    def change(content: bytes) -> bytes:
-        at = int(place * len(content))
-        return (
-            content[:at] + bytes(b ^ (1 << bit) for b in content[at : at + 1]) + content[at + 1 :]
-        )
-
-    return change
+Placed: TypeAlias = Callable[[bytes, int], bytes]
 
 
-def _cut(place: float) -> Change:
-    return lambda content: content[: int(place * len(content))]
+def _placed(place: float, change: Placed) -> Change:
+    """A change at a place, which is a share of the file."""
+    return lambda content: change(content, int(place * len(content)))
 
 
-def _drop(place: float, length: int) -> Change:
-    def change(content: bytes) -> bytes:
-        at = int(place * len(content))
-        return content[:at] + content[at + length :]
-
-    return change
+def _flip(bit: int) -> Placed:
+    return lambda content, at: (
+        content[:at] + bytes(b ^ (1 << bit) for b in content[at : at + 1]) + content[at + 1 :]
+    )
 
 
-def _repeat(place: float, length: int) -> Change:
-    def change(content: bytes) -> bytes:
-        at = int(place * len(content))
-        return content[: at + length] + content[at:]
-
-    return change
+def _drop(length: int) -> Placed:
+    return lambda content, at: content[:at] + content[at + length :]
 
 
-def _insert(place: float, what: bytes) -> Change:
-    def change(content: bytes) -> bytes:
-        at = int(place * len(content))
-        return content[:at] + what + content[at:]
+def _repeat(length: int) -> Placed:
+    return lambda content, at: content[: at + length] + content[at:]
 
-    return change
+
+def _insert(what: bytes) -> Placed:
+    return lambda content, at: content[:at] + what + content[at:]
 
 
 def _replace_number(place: float, what: bytes) -> Change:
@@ -137,7 +112,3 @@ def _utf16(content: bytes) -> bytes:
 
 def _latin(content: bytes) -> bytes:
     return content + b"\xe9\t\xe9,\xe9\n"
-
-
-def _twice(content: bytes) -> bytes:
-    return content + content

@@ -71,14 +71,7 @@ PIQA = {"goal": "Open it.", "sol1": "Pull.", "sol2": "Push.", "label": 1}
 
 @dataclass(frozen=True)
 class Format:
-    """A kind of file.
-
-    Args:
-        name: The file's name.
-        valid: What such a file holds.
-        read: Reads it.
-        slow: Whether that takes so long that fewer are read.
-    """
+    """A kind of file; where reading takes long, fewer are read."""
 
     name: str
     valid: Callable[[], bytes]
@@ -112,9 +105,7 @@ def formats() -> dict[str, Format]:
         ),
         "norms, workbook": Format("n.xlsx", _workbook, read_norms, slow=True),
         "corrections": Format(
-            "c.csv",
-            lambda: b"feature,wording,concept\neats,eats food,bear\n",
-            read_corrections,
+            "c.csv", lambda: b"feature,wording,concept\neats,eats food,bear\n", read_corrections
         ),
         "anchors, CommonsenseQA": Format("a.jsonl", lambda: _lines(CSQA), read_anchors),
         "anchors, ARC": Format("a.jsonl", lambda: _lines(ARC), read_anchors),
@@ -143,9 +134,7 @@ def formats() -> dict[str, Format]:
             Template.read,
         ),
         "consistency templates": Format(
-            "t.yaml",
-            lambda: b"relations:\n  IsA:\n    text: '{c1} is {c2}'\n",
-            load_templates,
+            "t.yaml", lambda: b"relations:\n  IsA:\n    text: '{c1} is {c2}'\n", load_templates
         ),
         "parts template, JSON": Format(
             "t.json",
@@ -162,9 +151,7 @@ def formats() -> dict[str, Format]:
         "table, Parquet": Format("t.parquet", lambda: _parquet(_beliefs_rows()), read_table),
         "recorded blocks": Format("blocks.parquet", _blocks, _recorded),
         "hashes": Format(
-            "hashes.json",
-            lambda: b'{"/a": {"size": 3, "mtime_ns": 4, "sha256": "00"}}',
-            _hashed,
+            "hashes.json", lambda: b'{"/a": {"size": 3, "mtime_ns": 4, "sha256": "00"}}', _hashed
         ),
         "tokenizer": Format("tokenizer.json", _tokenizer, _tokenized),
     }

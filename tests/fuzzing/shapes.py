@@ -23,16 +23,11 @@ Path: TypeAlias = "tuple[str | int, ...]"
 
 @dataclass(frozen=True)
 class Reshaped:
-    """How a document is changed.
-
-    Args:
-        changes: Where, as a share of all its places, and what stands there instead.
-    """
+    """Where a document is changed, as a share of all its places, and what stands there instead."""
 
     changes: tuple[tuple[float, Any], ...]
 
     def of(self, document: Any) -> Any:  # noqa: ANN401 - JSON
-        """What a document becomes."""
         for place, value in self.changes:
             paths = list(_paths(document))
             document = _put(document, paths[int(place * len(paths))], value)

@@ -47,7 +47,6 @@ def test_a_damaged_model_is_loaded_or_refused(tmp_path: Path, name: str, file: s
 
 @pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:FutureWarning")  # of peft
 def test_a_damaged_adapter_is_loaded_or_refused(tmp_path: Path) -> None:
-    """Whatever peft raises."""
     base = tiny.save("llama", tmp_path / "base")
     folder = adapter(base, tmp_path / "adapter")
     options = LoadOptions(packing=False, adapter=folder)
@@ -71,14 +70,12 @@ def loads_or_refuses(file: Path, model: str, options: LoadOptions) -> None:
 
 @pytest.mark.parametrize("architectures", [[5], [None], [["GPT2LMHeadModel"]], 5])
 def test_architectures_that_are_no_names_are_refused(architectures: Any) -> None:  # noqa: ANN401
-    """The message names the line of the config."""
     config = SimpleNamespace(architectures=architectures, is_encoder_decoder=False)
     with pytest.raises(ModelError, match="expected a list of names such as"):
         kind_of("m", cast("Any", config))
 
 
 def test_a_tokenizer_that_takes_no_text_is_refused(tmp_path: Path) -> None:
-    """Its settings are read without a look at them."""
     folder = tiny.save("gpt2", tmp_path / "model")
     file = folder / "tokenizer_config.json"
     about = json.loads(file.read_text(encoding="utf-8"))

@@ -33,43 +33,25 @@ from tests.models import tiny
 from tests.models.openai.model import Manners, Model, Toy
 from tests.models.openai.speaking import Refusal
 
-ANSWER = {
-    "choices": [
-        {
-            "index": 0,
-            "text": " a",
-            "logprobs": {
-                "tokens": [" a", "token_id:7"],
-                "token_logprobs": [None, -1.5],
-                "top_logprobs": [None, {" a": -1.5, " b": -9999.0}],
-            },
-        }
-    ],
-    "usage": {"prompt_tokens": 3},
-}
-CHAT = {
-    "choices": [
-        {"logprobs": {"content": [{"token": "a", "id": 3, "logprob": -1, "top_logprobs": []}]}}
-    ]
-}
 KEY = "sk-a-secret-that-nobody-may-see"
 PROMPTS = [Prompt("A bear has", ("claws", "True")), Prompt("Is ice", ("cold",))]
+USAGE = {"prompt_tokens": 3, "completion_tokens_details": {"reasoning_tokens": 2}}
+LISTS = {
+    "tokens": [" a", "token_id:7"],
+    "token_logprobs": [None, -1.5],
+    "top_logprobs": [None, {" a": -1.5, " b": -9999.0}],
+}
+ANSWER = {"choices": [{"index": 0, "text": " a", "logprobs": LISTS}], "usage": USAGE}
 TOKEN = {"token": " a", "id": 3, "logprob": -1.5}
 CONTENT = {
     "choices": [{"index": 0, "logprobs": {"content": [{**TOKEN, "top_logprobs": [TOKEN]}]}}],
-    "usage": {"prompt_tokens": 3},
+    "usage": USAGE,
 }
-SAID = {
-    "choices": [
-        {
-            "index": 0,
-            "message": {"content": "True.", "reasoning_content": "hm"},
-            "finish_reason": "length",
-        },
-        {"index": 1, "message": {"content": "<think>so</think> False", "reasoning": None}},
-    ],
-    "usage": {"completion_tokens_details": {"reasoning_tokens": 2}},
-}
+REPLIES: tuple[dict[str, Any], ...] = (
+    {"message": {"content": "True.", "reasoning_content": "hm"}, "finish_reason": "length"},
+    {"message": {"content": "<think>so</think> False", "reasoning": None}},
+)
+SAID = {"choices": [{"index": at, **one} for at, one in enumerate(REPLIES)], "usage": USAGE}
 TOY = Toy(tiny.gpt2_like().backend_tokenizer)
 LISTED = {"object": "list", "data": [{"id": "toy", "max_model_len": 60}]}
 
@@ -116,7 +98,6 @@ def test_a_misshapen_completion_is_read_or_refused(reply: Any, how: Reshaped) ->
 @fuzzed
 @given(THRICE)
 def test_a_misshapen_reply_of_a_chat_is_read_or_refused(how: Reshaped) -> None:
-    """As above."""
     with refused():
         answer = validated(how.of(SAID), Answer[Replied])
         for one in read_replies(answer, 2):
@@ -180,7 +161,6 @@ class Spoiling(httpx2.AsyncBaseTransport):
 
 
 def client(transport: httpx2.AsyncBaseTransport) -> Client:
-    """A client that asks again at once."""
     options = ServerOptions(backoff=Backoff(2, first=0.0, most=0.0))
     return Client("http://127.0.0.1:1/v1", options, KEY, transport)
 
@@ -197,14 +177,12 @@ def ask(kind: str, transport: httpx2.AsyncBaseTransport, store: Store) -> None:
 
 
 @fuzzed
-@given(spoilt(), st.sampled_from([ANSWER, CHAT]))
+@given(spoilt(), st.sampled_from([ANSWER, CONTENT]))
 def test_a_spoilt_reply_of_a_server_is_read_or_refused(how: Spoilt, answer: object) -> None:
     """Over HTTP, where it is asked again, as over and over."""
     content = how.of(json.dumps(answer).encode())
-    options = ServerOptions(backoff=Backoff(first=0.0, most=0.0))
-    transport = httpx2.MockTransport(lambda _: httpx2.Response(200, content=content))
-    client = Client("http://127.0.0.1:1/v1", options, transport=transport)
+    asked = client(httpx2.MockTransport(lambda _: httpx2.Response(200, content=content)))
     with no_hang(), suppress(ScoringError):
-        read_tokens(validated(client.complete({}), Answer[Completion]))
+        read_tokens(validated(asked.complete({}), Answer[Completion]))
     with no_hang(), suppress(TacitError):
-        client.models()
+        asked.models()

@@ -13,19 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.engine.store import Damaged, Store, decode, encode, next_name
-from tacit.models.huggingface.fingerprint import FileHashes
 from tacit.models.openai.client import Client
 from tacit.models.openai.completions_server import CompletionsServer
 from tacit.models.openai.identity import recognised
 from tacit.models.openai.options import ServerOptions
 from tacit.models.openai.tokenizer import Cut, Echoed
 from tacit.models.openai.tokens import Token
-from tacit.requests import AnswerScore, Prompt, Ranking, RankingPrompt, Scores, Vocabulary
+from tacit.requests import AnswerScore, Prompt, Scores
+from tests.engine.test_store import MODEL
 from tests.fuzzing.mutations import Spoilt, spoilt
 from tests.fuzzing.shapes import Reshaped, reshaped
 from tests.fuzzing.test_files import fuzzed, no_hang
 
-MODEL = {"fingerprint": "f" * 64, "name": "made up"}
 PROMPTS = [Prompt(f"text {n}", ("a", "b")) for n in range(4)]
 SCORES = [Scores((AnswerScore("a", -1.0, 1), AnswerScore("b", None, 0))) for _ in PROMPTS]
 FRAME = pl.DataFrame({"text": ["x", "y"], "logprob": [-1.0, None]})
@@ -69,46 +68,6 @@ def test_a_spoilt_store_is_read_as_far_as_it_is_whole(
         store.append(MODEL, PROMPTS, SCORES)
         assert store.read(MODEL["fingerprint"]).height == 8
     shutil.rmtree(root)
-
-
-@fuzzed
-@given(how=reshaped())
-def test_a_vocabulary_of_another_shape_is_no_vocabulary(
-    how: Reshaped, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """It is written anew when it is ranked again."""
-    root = tmp_path_factory.mktemp("store")
-    words = Vocabulary(["bear", "seal"])
-    ranking = [Ranking((), -1.0, (("bear", -1.0),))]
-    Store(root).append(MODEL, [RankingPrompt("x", words)], ranking)
-    (file,) = (root / "vocabularies").iterdir()
-    file.write_text(json.dumps(how.of(list(words.words))), encoding="utf-8")
-    with no_hang():
-        Store(root).append(MODEL, [RankingPrompt("x", words)], ranking)
-    assert json.loads(file.read_text(encoding="utf-8")) == list(words.words)
-    shutil.rmtree(root)
-
-
-def test_remembered_hashes_of_another_shape_are_made_anew(tmp_path: Path) -> None:
-    """What they are of is hashed again."""
-    weights, file = tmp_path / "weights", tmp_path / "hashes.json"
-    weights.write_bytes(b"abc")
-    hashes = FileHashes(file)
-    digest = hashes.sha256(weights)
-    hashes.save()
-    valid = json.loads(file.read_text(encoding="utf-8"))
-
-    @fuzzed
-    @given(reshaped())
-    def check(how: Reshaped) -> None:
-        file.write_text(json.dumps(how.of(valid)), encoding="utf-8")
-        with no_hang():
-            found = FileHashes(file)
-            assert isinstance(found.sha256(weights), str)
-            found.save()
-
-    check()
-    assert len(digest) == 64
 
 
 WRONG_CANARIES: list[Any] = [

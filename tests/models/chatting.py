@@ -89,20 +89,10 @@ STYLES: dict[str, Style] = {
 }
 """``mute`` knows no prompt for a reply; ``bloom`` is a model whose prompts are not packed."""
 
-_SIZE = {
-    "hidden_size": tiny.WIDTH,
-    "intermediate_size": 48,
-    "num_hidden_layers": tiny.LAYERS,
-    "num_attention_heads": tiny.HEADS,
-    "num_key_value_heads": 2,
-    "head_dim": 8,
-    "max_position_embeddings": 256,
-}
-_BLOOM = {"hidden_size": tiny.WIDTH, "n_layer": tiny.LAYERS, "n_head": tiny.HEADS}
+_SIZE = {**tiny._LLAMA, "head_dim": 8, "max_position_embeddings": 256}
 
 
 def tokenizer_of(style: Style) -> PreTrainedTokenizerBase:
-    """A style's tokenizer with its special tokens and its template."""
     tokenizer = style.tokenizer()
     tokenizer.add_special_tokens({"additional_special_tokens": list(style.tokens)})
     tokenizer.chat_template = style.template
@@ -110,27 +100,12 @@ def tokenizer_of(style: Style) -> PreTrainedTokenizerBase:
 
 
 def save(name: str, folder: Path) -> Path:
-    """Saves a style's tiny model, every weight of which matters."""
-    import torch
-    import transformers
-
+    """Saves a style's tiny model."""
     style = STYLES[name]
     tokenizer = tokenizer_of(style)
-    model_class = getattr(transformers, style.model)
-    config = model_class.config_class(
-        vocab_size=len(tokenizer),
-        bos_token_id=tokenizer.bos_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-        **(_BLOOM if name == "bloom" else _SIZE),
-    )
-    torch.manual_seed(len(name))
-    model: PreTrainedModel = model_class(config).eval()
-    with torch.no_grad():
-        for parameter in model.parameters():
-            noise = torch.randn_like(parameter)
-            parameter.copy_(noise * 0.35 if parameter.ndim > 1 else parameter + noise * 0.2)
-    model.save_pretrained(folder)
+    settings = tiny._BLOOM if name == "bloom" else _SIZE
+    made = tiny.Tiny("causal", style.tokenizer, style.model, settings)
+    tiny.drawn(made, tokenizer, seed=len(name)).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
 

@@ -7,8 +7,9 @@ import os
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,3 +53,33 @@ def loaded(folder_of: FolderOf) -> Loaded:
         return tiny.load(folder_of(name), batch_tokens=batch_tokens, **options)
 
     return load
+
+
+Change = Callable[[dict[str, Any]], object]
+Changed = Callable[..., None]
+
+
+@pytest.fixture
+def changed(monkeypatch: pytest.MonkeyPatch) -> Changed:
+    """Has a model's class change what it is given, or what it gives."""
+    import transformers
+
+    from tests.models import tiny
+
+    def change(
+        name: str,
+        before: Change = lambda _: None,
+        after: Callable[[Any, dict[str, Any]], object] = lambda *_: None,
+    ) -> None:
+        model_class = getattr(transformers, tiny.ALL[name].name)
+        forward = model_class.forward
+
+        def changing(self: object, *given: Any, **named: Any) -> Any:  # noqa: ANN401 - forward's own
+            before(named)
+            output = forward(self, *given, **named)
+            after(output, named)
+            return output
+
+        monkeypatch.setattr(model_class, "forward", wraps(forward)(changing))
+
+    return change

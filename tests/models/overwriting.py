@@ -42,7 +42,6 @@ def renamed(new: Path, old: Path) -> None:
 
 
 def removed(_: Path, old: Path) -> None:
-    """As ``rm old``."""
     old.unlink()
 
 

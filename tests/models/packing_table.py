@@ -18,6 +18,7 @@ from typing import Any
 os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported
 
 from tests.models import tiny
+from tests.models.passes import differences
 from tests.models.prompts import CONTINUED, EVERYWHERE
 
 BEGIN, END = "<!-- measured architectures -->", "<!-- /measured architectures -->"
@@ -48,13 +49,7 @@ def measure(name: str, folder: Path) -> Measured:
     told: dict[str, Any] = dict(model.description)
     difference = told["errors"].get("packed")
     if told["packs"]:
-        pairs = zip(model.answer(PROMPTS), alone.answer(PROMPTS), strict=True)
-        off = [
-            abs(a.logprob - b.logprob)
-            for one, other in pairs
-            for a, b in zip(one.answers, other.answers, strict=True)
-            if a.logprob is not None and b.logprob is not None
-        ]
+        off = differences(model.answer(PROMPTS), alone.answer(PROMPTS))
         difference = max(difference, *off)
     return Measured(named(name, told["architecture"]), difference, told["not_packed"])
 

@@ -1,10 +1,10 @@
-"""Watching what goes through a model."""
+"""Watching what goes through a model, and comparing what comes out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -12,6 +12,7 @@ import torch
 from tacit.models.huggingface.causal import CausalModel
 from tacit.models.huggingface.masked import MaskedModel
 from tacit.models.huggingface.seq2seq import Seq2SeqModel
+from tacit.requests import Scores
 
 Local = CausalModel | MaskedModel | Seq2SeqModel
 Hook = Callable[[torch.nn.Module, tuple[object, ...], dict[str, Any]], None]
@@ -22,16 +23,7 @@ _PACKED = 4
 
 @dataclass(frozen=True)
 class Pass:
-    """One forward pass.
-
-    Args:
-        part: The model's part: model, or encoder.
-        rows: How many sequences went in.
-        tokens: How many tokens, padding left out.
-        padded: How many tokens, padding included.
-        arguments: All that the model was given by name.
-        is_packed: Whether the sequences are packs.
-    """
+    """One forward pass of a part: model, or encoder; ``tokens`` leaves padding out."""
 
     part: str
     rows: int
@@ -68,3 +60,16 @@ def passes(model: Local) -> Iterator[list[Pass]]:
     finally:
         for hook in watched:
             hook.remove()
+
+
+def differences(ours: Sequence[Scores], theirs: Sequence[Scores]) -> list[float]:
+    """How far apart two scorings are, answer by answer; all else is the same."""
+    pairs = [
+        pair
+        for one, other in zip(ours, theirs, strict=True)
+        for pair in zip(one.answers, other.answers, strict=True)
+    ]
+    assert all(replace(a, logprob=None) == replace(b, logprob=None) for a, b in pairs)
+    assert all((a.logprob is None) is (b.logprob is None) for a, b in pairs)
+    both = [(a.logprob, b.logprob) for a, b in pairs]
+    return [abs(a - b) for a, b in both if a is not None and b is not None]

@@ -30,13 +30,7 @@ class Plain:
     _known: dict[tuple[tuple[int, ...], ...], torch.Tensor] = field(default_factory=dict)
 
     def score(self, prompt: Prompt, answer: str, shift: int = 0) -> tuple[float, int]:
-        """Log-probability in nats and number of tokens.
-
-        Args:
-            prompt: The prompt.
-            answer: The answer; the prompt's own are not looked at.
-            shift: Reads so many positions further on, which is wrong unless it is 0.
-        """
+        """Log-probability in nats and number of tokens; a ``shift`` reads at wrong positions."""
         scorers: dict[str, Callable[[Prompt, str, int], tuple[float, int]]] = {
             "causal": self._causal,
             "masked": self._masked,

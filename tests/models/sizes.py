@@ -6,11 +6,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-SIZES = {
-    "opt": (16, 32, 64),
-    "gpt_neo": (16, 32, 64),
-    "bert": (16, 32),
-}
+SIZES = {"opt": (16, 32, 64), "gpt_neo": (16, 32, 64), "bert": (16, 32)}
 """The widths of the models of each family; the family is the config's ``model_type``."""
 
 WINDOW = 256

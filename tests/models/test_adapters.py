@@ -19,15 +19,13 @@ from tests.models.conftest import FolderOf
 # peft asks transformers by a name that will be another one.
 pytestmark = pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:FutureWarning")
 
+WEIGHTS = "adapter_model.safetensors"
+LORA = '{"peft_type": "LORA"}'
+MEGATRON = '{"peft_type": "LORA", "megatron_config": {}, "megatron_core": "megatron.x"}'
 PROMPTS = [
     Prompt("A bear has fur, is big, and has", ("claws", "the egg yolk", "roots")),
     Prompt("A bear has fur, is big, and is", ("bird", "true")),
 ]
-
-
-def hide(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
-    """Has a package be not installed."""
-    monkeypatch.setattr(adapters, "find_spec", lambda name: None if name == package else object())
 
 
 def adapter(base: Path, folder: Path, kind: str = "lora") -> Path:
@@ -86,91 +84,78 @@ def test_an_adapter_is_part_of_the_fingerprint(folder_of: FolderOf, tmp_path: Pa
     fingerprints = {plain.fingerprint, ours.fingerprint, tiny.load(base, adapter=other).fingerprint}
     assert len(fingerprints) == 3
     assert ours.description["adapter"] == str(folder)
-    assert "adapter/adapter_model.safetensors" in ours.description["weights"]
+    assert f"adapter/{WEIGHTS}" in ours.description["weights"]
 
 
 def test_an_adapter_of_another_model_is_refused(folder_of: FolderOf, tmp_path: Path) -> None:
-    """Its layers are not there."""
     folder = adapter(folder_of("llama"), tmp_path / "adapter")
     with pytest.raises(ModelError, match="cannot be loaded"):
         tiny.load(folder_of("gpt2"), adapter=folder)
 
 
 def test_an_adapter_that_lacks_parts_is_refused(folder_of: FolderOf, tmp_path: Path) -> None:
-    """They would be made up."""
     from safetensors.torch import load_file, save_file
 
     folder = adapter(folder_of("llama"), tmp_path / "adapter")
-    weights = load_file(folder / "adapter_model.safetensors")
-    save_file(dict(list(weights.items())[:-1]), folder / "adapter_model.safetensors")
+    weights = load_file(folder / WEIGHTS)
+    save_file(dict(list(weights.items())[:-1]), folder / WEIGHTS)
     with pytest.raises(ModelError, match="lacks weights"):
         tiny.load(folder_of("llama"), adapter=folder)
 
 
 def test_an_adapter_that_adds_tokens_is_refused(folder_of: FolderOf, tmp_path: Path) -> None:
-    """It is not in the model's layers."""
     folder = adapter(folder_of("llama"), tmp_path / "adapter", kind="prompt")
     with pytest.raises(ModelError, match="adds virtual tokens before the text"):
         tiny.load(folder_of("llama"), adapter=folder)
 
 
+def write(folder: Path, config: str | None, weights: str) -> None:
+    if config is not None:
+        (folder / "adapter_config.json").write_text(config)
+    if weights:
+        (folder / weights).write_bytes(b"")
+
+
 @pytest.mark.parametrize(
-    ("files", "message"),
+    ("config", "weights", "message"),
     [
-        ((), "no adapter_config.json"),
-        (("adapter_config.json",), "no weights"),
-        (("adapter_config.json", "adapter_model.bin"), "are a pickle"),
+        (None, "", "no adapter_config.json"),
+        (LORA, "", "no weights"),
+        (LORA, "adapter_model.bin", "are a pickle"),
+        # Further files or modules would be read, of which the fingerprint tells nothing.
+        ('{"peft_type": "XLORA", "adapters": {"0": "x"}}', WEIGHTS, "of type 'XLORA' are not"),
+        ('{"peft_type": ["LORA"]}', WEIGHTS, "are not supported"),
+        ("{}", WEIGHTS, "of type None are not supported"),
+        (MEGATRON, WEIGHTS, "makes peft import 'megatron.x'"),
+        ("[]", WEIGHTS, "is not a JSON object"),
+        ("{", WEIGHTS, "cannot be read"),
     ],
 )
 def test_a_folder_that_is_no_adapter_is_refused(
-    folder_of: FolderOf, tmp_path: Path, files: tuple[str, ...], message: str
+    folder_of: FolderOf, tmp_path: Path, config: str | None, weights: str, message: str
 ) -> None:
-    """Before anything is loaded."""
-    for file in files:
-        (tmp_path / file).write_text('{"peft_type": "LORA"}')
+    write(tmp_path, config, weights)
     with pytest.raises(ModelError, match=message):
         tiny.load(folder_of("llama"), adapter=tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("config", "message"),
-    [
-        ('{"peft_type": "XLORA", "adapters": {"0": "elsewhere"}}', "of type 'XLORA' are not"),
-        ('{"peft_type": ["LORA"]}', "are not supported"),
-        ("{}", "of type None are not supported"),
-        (
-            '{"peft_type": "LORA", "megatron_config": {}, "megatron_core": "megatron.x"}',
-            "makes peft import 'megatron.x'",
-        ),
-        ("[]", "is not a JSON object"),
-        ("{", "cannot be read"),
-    ],
+    ("package", "message"),
+    [("peft", "pip install peft"), ("accelerate", "--device-map needs accelerate")],
 )
-def test_an_adapter_that_brings_more_than_its_weights_is_refused(
-    folder_of: FolderOf, tmp_path: Path, config: str, message: str
+def test_a_package_that_is_missing_is_named(
+    package: str, message: str, folder_of: FolderOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Further files or modules would be read, of which the fingerprint tells nothing."""
-    (tmp_path / "adapter_config.json").write_text(config)
-    (tmp_path / "adapter_model.safetensors").write_bytes(b"")
+    write(tmp_path, LORA, WEIGHTS)
+    monkeypatch.setattr(adapters, "find_spec", lambda name: None if name == package else object())
+    options = {"adapter": tmp_path} if package == "peft" else {"device_map": "auto"}
     with pytest.raises(ModelError, match=message):
-        tiny.load(folder_of("llama"), adapter=tmp_path)
-
-
-def test_peft_that_is_missing_is_told(
-    folder_of: FolderOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With what to install."""
-    (tmp_path / "adapter_config.json").write_text('{"peft_type": "LORA"}')
-    (tmp_path / "adapter_model.safetensors").write_bytes(b"")
-    hide(monkeypatch, "peft")
-    with pytest.raises(ModelError, match="pip install peft"):
-        tiny.load(folder_of("llama"), adapter=tmp_path)
+        tiny.load(folder_of("llama"), **options)
 
 
 def test_a_model_that_accelerate_places_gives_the_same(
     folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a machine of one device, all of it lies there."""
     pytest.importorskip("accelerate")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)  # a GPU would round otherwise
     base = folder_of("llama")
@@ -180,19 +165,9 @@ def test_a_model_that_accelerate_places_gives_the_same(
     assert placed.description["device_map"] == "auto"
 
 
-def test_accelerate_that_is_missing_is_told(
-    folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With what to install."""
-    hide(monkeypatch, "accelerate")
-    with pytest.raises(ModelError, match="--device-map needs accelerate"):
-        tiny.load(folder_of("llama"), device_map="auto")
-
-
 def test_quantised_weights_name_the_package_that_is_missing(
     folder_of: FolderOf, tmp_path: Path
 ) -> None:
-    """As transformers says it, with how they are quantised."""
     pytest.importorskip("accelerate")
     if find_spec("optimum"):
         pytest.skip("optimum is installed, so that transformers asks for something else")

@@ -140,19 +140,7 @@ def test_a_token_of_no_character() -> None:
     )
 
 
-KINDS = (
-    tiny.gpt2_like,
-    tiny.trimming,
-    tiny.byte_level_with_bos,
-    tiny.roberta_like,
-    tiny.word_piece,
-    tiny.t5_like,
-    tiny.llama_like,
-    tiny.albert_like,
-)
-
-
-@pytest.mark.parametrize("make", KINDS)
+@pytest.mark.parametrize("make", tiny.TOKENIZERS.values(), ids=tiny.TOKENIZERS)
 def test_rivals_are_conditioned_on_the_same_text(
     make: Callable[[], PreTrainedTokenizerBase],
 ) -> None:
@@ -175,42 +163,10 @@ def test_rivals_are_conditioned_on_the_same_text(
     check()
 
 
-@pytest.mark.parametrize(
-    ("name", "before", "after"),
-    [
-        ("gpt2", [], []),
-        ("gpt-neo", [], []),
-        ("opt", ["<s>"], []),
-        ("llama", ["<s>"], []),
-        ("t5", [], ["</s>"]),
-        ("bart", ["<s>"], ["</s>"]),
-        ("bert", ["[CLS]"], ["[SEP]"]),
-        ("albert", ["[CLS]"], ["[SEP]"]),
-    ],
-)
-def test_special_tokens(name: str, before: list[str], after: list[str]) -> None:
-    """The special tokens around a text are those that the tokenizer itself puts there."""
-    tokenizer = tiny.tokenizer_of(name)
-    specials = Specials.of(tokenizer)
-    assert tokenizer.convert_ids_to_tokens(list(specials.before)) == before
-    assert tokenizer.convert_ids_to_tokens(list(specials.after)) == after
-
-
 def test_special_tokens_that_change_a_text() -> None:
-    """A tokenizer that encodes a text differently when it adds special tokens is refused."""
-
     class Changing:
         def __call__(self, _text: str, *, add_special_tokens: bool = True) -> dict[str, list[int]]:
             return {"input_ids": [1, 2] if add_special_tokens else [3]}
 
     with pytest.raises(ModelError, match="encodes a text differently"):
         Specials.of(Changing())  # type: ignore[arg-type]
-
-
-def test_bare_leaves_the_tokenizer_alone() -> None:
-    """The copy adds nothing; the tokenizer that it was made of still does."""
-    tokenizer = tiny.roberta_like()
-    assert (
-        bare(tokenizer)("a")["input_ids"] == tokenizer("a", add_special_tokens=False)["input_ids"]
-    )
-    assert len(tokenizer("a")["input_ids"]) == 3

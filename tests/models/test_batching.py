@@ -50,7 +50,6 @@ def limited(model: Local, most: int, error: Callable[[], Exception]) -> Local:
 
 
 def out_of_memory() -> Exception:
-    """What CUDA raises."""
     import torch
 
     return torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
@@ -95,7 +94,6 @@ def test_running_out_of_memory(
 
 @pytest.mark.parametrize("name", ["gpt2", "bert", "t5"])
 def test_memory_for_not_even_one_row(name: str, folder_of: FolderOf) -> None:
-    """When a single row is too much, the work fails and says so."""
     model = tiny.load(folder_of(name))
     with pytest.raises(ScoringError, match="out of memory even with one sequence"):
         limited(model, 2, out_of_memory).answer(PROMPTS)
@@ -116,7 +114,6 @@ def test_other_failures(name: str, error: type[Exception], folder_of: FolderOf) 
 
 
 def test_no_number(folder_of: FolderOf) -> None:
-    """A model that gives NaN fails; it scores nothing."""
     import torch
 
     model = tiny.load(folder_of("gpt2"))
@@ -165,7 +162,6 @@ def test_batches_that_run_out_of_memory(costs: list[int], tokens: int, most: int
 
 @given(st.integers(0, 1000), st.integers(1, 1000))
 def test_how_many(cost: int, tokens: int) -> None:
-    """As many rows as fit, and one at least."""
     number = how_many(cost, Budget(tokens))
     assert number >= 1
     assert number == 1 or number * cost <= tokens

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -14,7 +15,7 @@ import pytest
 from tacit.errors import ModelError, PromptError
 from tacit.models.huggingface.chat_template import Chat
 from tacit.requests import Prompt, RankingPrompt, Vocabulary
-from tests.models import chatting, tiny
+from tests.models import chatting, plain, tiny
 from tests.models.chatting import STYLES, THINKER, Style, Talk
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ PROMPTS = [
 
 @pytest.fixture(scope="module")
 def styled(tmp_path_factory: pytest.TempPathFactory) -> Folders:
-    """The folder of a tiny model of a style."""
     root = tmp_path_factory.mktemp("chats")
 
     @cache
@@ -58,39 +58,6 @@ def test_scores_equal_those_of_a_chat_with_its_reply(
             expected, tokens = talk.score(prompt, one.answer)
             assert one.logprob == pytest.approx(expected, abs=TOLERANCE), (prompt, one)
             assert (one.tokens, one.spanned) == (tokens, False)
-
-
-@pytest.mark.parametrize("name", STYLES)
-@pytest.mark.slow
-def test_no_special_token_is_doubled(name: str, styled: Folders) -> None:
-    """One BOS where the tokenizer or its template has one; the rest is what the template writes."""
-    from transformers import BatchEncoding
-
-    model, talk = tiny.load(styled(name), chat=True), Talk.load(styled(name))
-    tokenizer = talk.tokenizer
-    (shown,) = model.inputs(PROMPTS[0], "True")
-    ids, own = talk.ids(PROMPTS[0].text, "True")
-    assert (list(shown.ids), shown.scored) == (ids, own)
-    puts_bos = tokenizer("a")["input_ids"][0] == tokenizer.bos_token_id
-    assert shown.ids.count(tokenizer.bos_token_id) == puts_bos
-    if name not in {"zephyr", "phi-3", "mute", "llama-2"}:
-        # These templates write all that stands before the reply into their prompt for it.
-        said = [{"role": "user", "content": PROMPTS[0].text}]
-        prompt = tokenizer.apply_chat_template(
-            said, add_generation_prompt=True, date_string="26 Jul 2024", enable_thinking=False
-        )
-        assert isinstance(prompt, BatchEncoding)
-        assert list(shown.ids[: shown.scored.start]) == prompt["input_ids"]
-
-
-def test_the_separator_is_not_used(styled: Folders) -> None:
-    """The answer begins the turn, whatever stands between text and answer elsewhere."""
-    model = tiny.load(styled("chatml"), chat=True)
-    values = [
-        model.answer([Prompt("A bear has", ("claws",), separator)])[0]["claws"].logprob
-        for separator in (" ", "\n", "")
-    ]
-    assert len(set(values)) == 1
 
 
 def test_the_space_before_a_reply_is_scored(styled: Folders) -> None:
@@ -121,46 +88,31 @@ def test_a_ranking_agrees_with_the_scores(styled: Folders) -> None:
 def test_a_chat_has_a_fingerprint_of_its_own(styled: Folders) -> None:
     """So the store never mixes them; another template is another chat."""
     folder = styled("chatml")
-    plain, chat = tiny.load(folder), tiny.load(folder, chat=True)
-    assert plain.description["elicitation"] == "log-probabilities of whole answers"
+    bare, chat = tiny.load(folder), tiny.load(folder, chat=True)
+    assert bare.description["elicitation"] == "log-probabilities of whole answers"
     assert chat.description["elicitation"] == "log-probabilities of whole answers, in chat"
-    assert plain.description["chat"] is None
+    assert bare.description["chat"] is None
     other = Chat.of("m", chatting.tokenizer_of(STYLES["mute"]))
     same = Chat.of("m", chatting.tokenizer_of(STYLES["chatml"]))
     assert chat.description["chat"] == same.description
-    assert len({plain.fingerprint, chat.fingerprint}) == 2
+    assert len({bare.fingerprint, chat.fingerprint}) == 2
     assert same.scorer != other.scorer
     assert same.scorer in chat.description["scorer"]
 
 
 def test_a_thought_that_the_template_begins_is_ended() -> None:
     """As Qwen3's own template writes an empty one."""
-    chat = Chat.of("m", chatting.tokenizer_of(Style(THINKER, (), tiny.gpt2_like)))
+    chat = chat_of(THINKER)
     assert chat.render("Hm?") == "<|user|>Hm?<|assistant|><think>\n\n</think>\n\n"
     assert chat.description["thought"] == "closed"
 
 
 def test_today_is_always_the_same_day() -> None:
     """A template's date would make every score another one tomorrow."""
-    dated = "{{ strftime_now('%d %B %Y') }}{% for m in messages %}{{ m.content }}{% endfor %}"
-    chat = Chat.of("m", chatting.tokenizer_of(Style(dated, (), tiny.gpt2_like)))
+    chat = chat_of(
+        "{{ strftime_now ( '%d %B %Y' ) }}{% for m in messages %}{{ m.content }}{% endfor %}"
+    )
     assert chat.render(" yes") == "26 July 2024 yes"
-
-
-@pytest.mark.parametrize(
-    ("template", "message"),
-    [
-        (None, "no chat template"),
-        ("{% set f = '%H' %}{{ strftime_now(f) }}{{ messages }}", "current time"),
-        ("{{ raise_exception('no system turn') }}", r"chat template fails \(no system turn\)"),
-    ],
-)
-def test_a_template_that_cannot_be_used_is_an_error(template: str | None, message: str) -> None:
-    """It says so, and what to do."""
-    tokenizer = tiny.gpt2_like()
-    tokenizer.chat_template = template
-    with pytest.raises(ModelError, match=message):
-        Chat.of("m", tokenizer)
 
 
 SAID = "{% for m in messages %}{{ m.role + ': ' + m.content + '\\n' }}{% endfor %}"
@@ -169,51 +121,42 @@ SPACED = "{% for m in messages %}{{ m.content | trim + ' ' }}{% endfor %}"
 
 
 def chat_of(template: str) -> Chat:
-    """The chat of a tiny tokenizer with a template."""
     return Chat.of("m", chatting.tokenizer_of(Style(template, (), tiny.gpt2_like)))
 
 
-@pytest.mark.parametrize(
-    "template",
-    [
-        "{% for m in messages %}{% for p in m.content %}{{ p.text }}{% endfor %}{% endfor %}",
-        "{% for m in messages %}{% if m.role == 'human' %}{{ m.content }}{% endif %}{% endfor %}",
-        "{% for m in messages %}{{ m.content[:40] }}{% endfor %}",
-        "{% for m in messages %}{{ m.content[-200:] }}{% endfor %}",
-        "{% for m in messages %}{{ m.content | lower }}{% endfor %}",
-        "{% for m in messages %}{{ m.content | e }}{% endfor %}",
-        "{% for m in messages %}{{ m.content.split() | join(' ') }}{% endfor %}",
-        "{{ 'Is it?' }}",
-    ],
-)
-def test_a_template_that_does_not_write_what_is_said_is_refused(template: str) -> None:
-    """Two opposite statements would have the same scores."""
-    with pytest.raises(ModelError, match="does not reproduce the user's message exactly"):
-        chat_of(template)
+UNSAID = "does not reproduce the user's message exactly"  # two opposite statements would be one
+CLOCK = "current time into every prompt.*a fixed date"
+NOW = "{% set f = strftime_now %}"
+REFUSED: list[tuple[str | None, str]] = [
+    (None, "no chat template"),
+    ("{{ raise_exception('no system turn') }}", r"chat template fails \(no system turn\)"),
+    ("{% for m in messages %}{% for p in m.content %}{{ p.text }}{% endfor %}{% endfor %}", UNSAID),
+    ("{% for m in messages if m.role == 'human' %}{{ m.content }}{% endfor %}", UNSAID),
+    ("{% for m in messages %}{{ m.content[:40] }}{% endfor %}", UNSAID),
+    ("{% for m in messages %}{{ m.content[-200:] }}{% endfor %}", UNSAID),
+    ("{% for m in messages %}{{ m.content | lower }}{% endfor %}", UNSAID),
+    ("{% for m in messages %}{{ m.content | e }}{% endfor %}", UNSAID),
+    ("{% for m in messages %}{{ m.content.split() | join(' ') }}{% endfor %}", UNSAID),
+    ("{{ 'Is it?' }}", UNSAID),
+    # Whatever it calls the clock.
+    ("{% set f = '%H' %}{{ strftime_now(f) }}{{ messages }}", "current time"),
+    (NOW + "{{ f('%d') }}" + SAID, CLOCK),
+    (NOW + "{{ f('%H:%M') }}" + SAID, CLOCK),
+    (NOW + "{% if f('%p') == 'AM' %}Good morning.{% endif %}" + SAID, CLOCK),
+    ("{{ [strftime_now][0]('%Y') }}" + SAID, CLOCK),
+    # Also where two draws happen to be alike.
+    ("{{ [1, 1] | random }}" + SAID, "uses random numbers"),
+    ("{{ lipsum(n=1) }}" + SAID, "uses random numbers"),
+]
 
 
-@pytest.mark.parametrize(
-    "clock",
-    [
-        "{% set f = strftime_now %}{{ f('%d') }}",
-        "{% set f = strftime_now %}{{ f('%H:%M') }}",
-        "{% set f = strftime_now %}{% if f('%p') == 'AM' %}Good morning.{% endif %}",
-        "{{ [strftime_now][0]('%Y') }}",
-    ],
-)
-def test_a_template_that_looks_at_the_clock_is_refused(clock: str) -> None:
-    """Whatever it calls the clock; a date that is written out is answered with one day."""
-    with pytest.raises(ModelError, match=r"current time into every prompt.*a fixed date"):
-        chat_of(clock + SAID)
-    assert chat_of("{{ strftime_now ( '%H' ) }}" + SAID).render("a").startswith("00user: a")
-
-
-@pytest.mark.parametrize("draw", ["{{ [1, 1] | random }}", "{{ lipsum(n=1) }}"])
-def test_a_template_that_draws_is_refused(draw: str) -> None:
-    """Also where two draws happen to be alike; the program's own draws go on as they were."""
-    before = random.getstate()
-    with pytest.raises(ModelError, match="uses random numbers"):
-        chat_of(draw + SAID)
+@pytest.mark.parametrize(("template", "message"), REFUSED)
+def test_a_template_that_cannot_be_used_is_refused(template: str | None, message: str) -> None:
+    """The program's own random numbers are not touched."""
+    tokenizer, before = tiny.gpt2_like(), random.getstate()
+    tokenizer.chat_template = template
+    with pytest.raises(ModelError, match=message):
+        Chat.of("m", tokenizer)
     assert random.getstate() == before
 
 
@@ -237,7 +180,6 @@ def test_white_space_around_a_text_is_not_lost_silently(template: str, text: str
 
 
 def test_a_masked_model_has_no_turn(folder_of: FolderOf) -> None:
-    """It fills blanks."""
     with pytest.raises(ModelError, match="cannot chat"):
         tiny.load(folder_of("bert"), chat=True)
 
@@ -247,29 +189,18 @@ def test_a_seq2seq_model_reads_the_chat_and_writes_the_answer(
     name: str, folder_of: FolderOf, tmp_path: Path
 ) -> None:
     """The encoder reads what the template writes, special tokens around it and none twice."""
-    import torch
-    import transformers
-
-    tokenizer = tiny.tokenizer_of(name)
     template = "{% for m in messages %}{{ m.content + ' Answer:' }}{% endfor %}{{ eos_token }}"
-    load = transformers.AutoModelForSeq2SeqLM.from_pretrained
-    plain_model = load(folder_of(name), attn_implementation="eager").eval()
-    plain_model.save_pretrained(tmp_path)
-    saved = transformers.AutoTokenizer.from_pretrained(folder_of(name))
-    saved.chat_template = template
-    saved.save_pretrained(tmp_path)
-    prompt = Prompt("A ___ has fur.", ("bear", "the egg"))
-    scores = tiny.load(tmp_path, chat=True).answer([prompt])[0]
+    reference = plain.load(name, folder_of(name))
+    folder = shutil.copytree(folder_of(name), tmp_path / "model")
+    reference.tokenizer.chat_template = template
+    reference.tokenizer.save_pretrained(folder)
+    scores = tiny.load(folder, chat=True).answer([Prompt("A ___ has fur.", ("bear", "the egg"))])[0]
     # The one end token is what the tokenizer itself puts there.
+    tokenizer = tiny.tokenizer_of(name)
     read = tokenizer("A ___ has fur. Answer:")["input_ids"]
-    start = [plain_model.config.decoder_start_token_id]
-    start += [0] if name == "bart" else []
+    start = [reference.model.config.decoder_start_token_id, *([0] if name == "bart" else [])]
     for one in scores.answers:
         ids = start + tokenizer(one.answer, add_special_tokens=False)["input_ids"]
-        with torch.inference_mode():
-            logits = plain_model(
-                input_ids=torch.tensor([read]), decoder_input_ids=torch.tensor([ids])
-            ).logits[0]
-        values = logits.double().log_softmax(-1)
+        values = reference._logits(read, decoder_input_ids=ids)
         expected = sum(float(values[at - 1, ids[at]]) for at in range(len(start), len(ids)))
         assert one.logprob == pytest.approx(expected, abs=TOLERANCE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -15,7 +15,7 @@ from tacit.errors import PromptError
 from tacit.requests import Prompt, Scores
 from tests.models import packing_table, plain, tiny
 from tests.models.conftest import FolderOf, Loaded
-from tests.models.passes import Local, passes
+from tests.models.passes import Local, differences, passes
 from tests.models.prompts import ALIKE, EVERYWHERE, LENGTHS, encodes, prompts_for
 
 TOLERANCE = 1e-4
@@ -23,19 +23,6 @@ ONE = 1
 LARGE = 100_000
 EVERY = list(tiny.EVERY)
 MODELS = list(tiny.MODELS)
-
-
-def differences(ours: Sequence[Scores], theirs: Sequence[Scores]) -> list[float]:
-    """How far apart two scorings are, answer by answer; all else is the same."""
-    pairs = [
-        pair
-        for one, other in zip(ours, theirs, strict=True)
-        for pair in zip(one.answers, other.answers, strict=True)
-    ]
-    assert all(replace(a, logprob=None) == replace(b, logprob=None) for a, b in pairs)
-    assert all((a.logprob is None) is (b.logprob is None) for a, b in pairs)
-    both = [(a.logprob, b.logprob) for a, b in pairs]
-    return [abs(a - b) for a, b in both if a is not None and b is not None]
 
 
 def paths_of(name: str, loaded: Loaded, **options: str) -> list[Local]:
@@ -195,12 +182,6 @@ def test_half_precision(name: str, folder_of: FolderOf, loaded: Loaded) -> None:
         assert told["errors"]["against"] == "float32"
         assert told["errors"]["packed"] <= 4 * told["errors"]["alone"]
     prompts = EVERYWHERE[:3]
-    pairs = zip(model.answer(prompts), loaded(name).answer(prompts), strict=True)
-    off = [
-        abs(a.logprob - b.logprob)
-        for one, other in pairs
-        for a, b in zip(one.answers, other.answers, strict=True)
-        if a.logprob is not None and b.logprob is not None
-    ]
+    off = differences(model.answer(prompts), loaded(name).answer(prompts))
     assert statistics.median(off) < 0.5
     assert 0 < max(off) < 5

@@ -21,22 +21,6 @@ from tacit.models.huggingface.tokenization import WORD_STARTS, splits
 from tacit.requests import Prompt
 from tests.models import tiny
 from tests.models.conftest import Loaded
-from tests.models.prompts import prompts_for
-
-PROMPT = Prompt("a tree", ("a",))
-KINDS = {
-    make.__name__: make
-    for make in (
-        tiny.gpt2_like,
-        tiny.trimming,
-        tiny.byte_level_with_bos,
-        tiny.roberta_like,
-        tiny.word_piece,
-        tiny.t5_like,
-        tiny.llama_like,
-        tiny.albert_like,
-    )
-}
 
 LLAMA_3 = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
@@ -77,7 +61,7 @@ def _joined(head: tuple[int, ...], tail: Tokens) -> Tokens:
 @cache
 def bared(kind: str) -> PreTrainedTokenizerBase:
     """A tokenizer of a kind that adds nothing."""
-    return bare({**KINDS, "llama_3_like": llama_3_like}[kind]())
+    return bare({**tiny.TOKENIZERS, "llama_3_like": llama_3_like}[kind]())
 
 
 PIECES = st.sampled_from(
@@ -93,7 +77,7 @@ ANSWERS = st.lists(PIECES, min_size=1, max_size=3).map("".join)
 
 @settings(deadline=None, max_examples=300)
 @given(TEXTS, st.sampled_from([" ", "", "\n", ": "]), st.lists(ANSWERS, min_size=1, max_size=4))
-@pytest.mark.parametrize("kind", [*KINDS, "llama_3_like"])
+@pytest.mark.parametrize("kind", [*tiny.TOKENIZERS, "llama_3_like"])
 def test_parts_are_tokenized_as_the_whole(
     kind: str, text: str, separator: str, answers: list[str]
 ) -> None:
@@ -170,21 +154,6 @@ def changed(kind: str) -> PreTrainedTokenizerBase:
 def test_whatever_may_reach_over_a_space_is_given_whole_strings(kind: str) -> None:
     """A tokenizer that is not known to split words before all else does not split strings."""
     assert not splits(changed(kind))
-
-
-@pytest.mark.parametrize("name", tiny.names("causal"))
-def test_a_part_of_the_inputs_is_those_of_its_prompts(name: str, loaded: Loaded) -> None:
-    """Each has all inputs of its prompt, with the position of the answer."""
-    model = loaded(name)
-    assert isinstance(model, CausalModel)
-    prompts = prompts_for(name)
-    encoder = model._encoder
-    inputs = encoder.encode(prompts)
-    for begin, end in pairwise([0, len(prompts) // 2, len(prompts)]):
-        found = inputs.part(begin, end)
-        assert len(found.answers) - 1 == end - begin
-        for number, prompt in enumerate(prompts[begin:end]):
-            assert found.of(number) == encoder.encode([prompt]).of(0)
 
 
 def test_each_prompt_is_tokenized_once(

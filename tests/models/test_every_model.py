@@ -16,10 +16,7 @@ from tacit.models.fake import FakeModel
 from tacit.models.loading import load_model
 from tacit.models.openai.options import ServerOptions
 from tacit.models.options import LoadOptions
-from tacit.requests import (
-    Prompt,
-    SamplingPrompt,
-)
+from tacit.requests import Prompt, SamplingPrompt
 from tacit.testing import check_model
 from tests.models import tiny
 from tests.models.conftest import FolderOf
@@ -72,9 +69,7 @@ def _installed() -> Iterator[None]:
 
 @pytest.fixture(scope="module", params=MODELS)
 def model(
-    request: pytest.FixtureRequest,
-    folder_of: FolderOf,
-    _installed: None,
+    request: pytest.FixtureRequest, folder_of: FolderOf, _installed: None
 ) -> Iterator[LanguageModel]:
     """Each of them, loaded as a user loads it."""
     with ExitStack() as stack:

@@ -60,7 +60,6 @@ def test_its_description_and_fingerprint_name_the_file(file: Path, tmp_path: Pat
 
 
 def test_a_chat_needs_a_template_in_the_file(file: Path) -> None:
-    """The file has none, so a chat is refused as for a folder without one."""
     with pytest.raises(ModelError, match="chat template"):
         load_model(str(file), LoadOptions(chat=True))
 
@@ -77,7 +76,6 @@ def test_a_missing_package_is_named(
 
 @pytest.mark.parametrize("content", [b"", b"no GGUF", b"GGUF\x03\x00\x00\x00"])
 def test_a_damaged_file(content: bytes, tmp_path: Path) -> None:
-    """The error names the file."""
     (tmp_path / "model.gguf").write_bytes(content)
     with pytest.raises(ModelError, match=r"model\.gguf: its config cannot be loaded"):
         load_model(str(tmp_path / "model.gguf"))

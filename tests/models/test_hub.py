@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tacit.errors import ModelError, NetworkError
+from tacit.errors import ModelError, NetworkError, TacitError
 from tacit.models.huggingface import source
 from tacit.models.huggingface.source import SETTINGS, Source, loading_error, snapshot
 
@@ -76,7 +76,6 @@ def fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[bool]:
 
 
 def where(revision: str | None = None) -> Source:
-    """Where the settings of a model are."""
     return snapshot("a/b", revision, SETTINGS)
 
 
@@ -89,43 +88,33 @@ def test_a_model_is_looked_up_once(answer: Answer, fetched: list[bool]) -> None:
     assert fetched == [False] * 3
 
 
+ABSENT, DOWN = "the hub has no such model, or the model is private", r"cannot be reached .*: check "
+
+
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "kind", "message"),
     [
-        (
-            failing("RepositoryNotFoundError", 404),
-            "the hub has no such model, or the model is private",
+        (failing("RepositoryNotFoundError", 404), ModelError, ABSENT),
+        (failing("RevisionNotFoundError", 404), ModelError, "the hub has no revision v2 of this"),
+        (failing("HfHubHTTPError", 400), ModelError, "the hub rejects the name: status 400"),
+        (ValueError("no name"), ModelError, "the hub rejects the name: no name"),
+        *(
+            (error, NetworkError, DOWN)
+            for error in (
+                *(failing("HfHubHTTPError", status) for status in (503, 429)),
+                *(ConnectionResetError("reset"), TimeoutError("slow")),
+            )
         ),
-        (failing("RevisionNotFoundError", 404), "the hub has no revision v2 of this model"),
-        (failing("HfHubHTTPError", 400), "the hub rejects the name: status 400"),
-        (ValueError("no name"), "the hub rejects the name: no name"),
     ],
 )
-def test_a_name_that_is_not_there_is_the_users_mistake(
-    answer: Answer, error: Exception, said: str
+def test_a_name_that_is_not_there_is_told_apart_from_a_network_failure(
+    answer: Answer, error: Exception, kind: type[TacitError], message: str
 ) -> None:
-    """Exit code 2."""
+    """The user's mistake has exit code 2, and a failure 1."""
     answer(error)
-    with pytest.raises(ModelError, match=said) as raised:
+    with pytest.raises(kind, match=message) as raised:
         where("v2")
-    assert raised.value.exit_code == 2
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        failing("HfHubHTTPError", 503),
-        failing("HfHubHTTPError", 429),
-        ConnectionResetError("reset"),
-        TimeoutError("slow"),
-    ],
-)
-def test_a_network_failure_is_none(answer: Answer, error: Exception) -> None:
-    """Exit code 1, and what to do."""
-    answer(error)
-    with pytest.raises(NetworkError, match=r"cannot be reached .*: check the network") as raised:
-        where()
-    assert raised.value.exit_code == 1
+    assert raised.value.exit_code == (2 if kind is ModelError else 1)
 
 
 def test_without_the_hub_a_cached_model_is_used(
@@ -145,7 +134,6 @@ def test_without_the_hub_a_cached_model_is_used(
 
 
 def test_offline_a_model_that_is_not_cached_is_the_users_mistake(answer: Answer) -> None:
-    """Nobody is asked."""
     from huggingface_hub import constants
 
     asked = answer(None)
@@ -157,7 +145,6 @@ def test_offline_a_model_that_is_not_cached_is_the_users_mistake(answer: Answer)
 
 
 def test_a_failure_in_the_midst_of_loading_is_told_apart() -> None:
-    """By what the library's error came of."""
     error = OSError("cannot load 'a/b'\nMore of it")
     assert type(loading_error("a/b", "its weights cannot be loaded", error)) is ModelError
     error.__cause__ = ConnectionResetError("reset")

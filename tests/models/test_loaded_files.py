@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tacit.engine.ask import Engine
-from tacit.engine.ray.worker import Failed, Loaded, Order, Stored, Worker
 from tacit.engine.store import Store
 from tacit.errors import ScoringError
-from tacit.models.base import LanguageModel
 from tacit.models.huggingface.checkpoint import load_weights
-from tacit.models.huggingface.fingerprint import FileHashes, LoadedFiles
-from tacit.models.loading import load_model
-from tacit.models.options import LoadOptions
+from tacit.models.huggingface.fingerprint import LoadedFiles
 from tacit.requests import Prompt, RankingPrompt, Vocabulary
 from tacit.requests.kind import Part
 from tests.models import tiny
@@ -129,26 +124,3 @@ def test_a_file_that_changes_while_it_is_loaded_is_no_model(
     monkeypatch.setattr("tacit.models.loading.load_weights", overwritten)
     with pytest.raises(ScoringError, match="was overwritten"):
         tiny.load(folder)
-
-
-def _load(folder: Path, hashes: FileHashes) -> LanguageModel:
-    return load_model(str(folder), LoadOptions(device="cpu"), hashes)
-
-
-def test_a_worker_stores_nothing_of_other_weights(
-    folders: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each worker looks at the files that it loaded, and another would not be asked instead."""
-    folder, other = folders
-    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS", "CUDA_VISIBLE_DEVICES"):
-        monkeypatch.setenv(name, "1")
-    worker = Worker(Order(partial(_load, folder), str(tmp_path / "store"), threads=1, gpus=0))
-    loaded = worker.load()
-    assert isinstance(loaded, Loaded)
-    assert isinstance(worker.work(PROMPTS[:2]), Stored)
-    overwrite_in_file(other / WEIGHTS, folder / WEIGHTS)
-    failed = worker.work(PROMPTS[2:])
-    assert isinstance(failed, Failed)
-    assert (type(failed.error), failed.is_final) == (ScoringError, True)
-    assert "was overwritten" in str(failed.error)
-    assert len(Store(tmp_path / "store").read(loaded.fingerprint)) == 4

@@ -84,7 +84,6 @@ def test_prompts_without_an_answer_are_counted(tmp_path: Path) -> None:
     ],
 )
 def test_a_foreign_line_is_named(tmp_path: Path, line: str, problem: str) -> None:
-    """With its number and what was expected."""
     with pytest.raises(DataError, match=problem):
         tacit.load_model(log(tmp_path, sample(-1.0, -2.0), line))
 

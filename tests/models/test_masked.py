@@ -15,7 +15,6 @@ MASKED = tiny.names("masked")
 
 
 def rows_of(seen: list[Pass]) -> list[list[int]]:
-    """All rows that went through the model."""
     return [row for one in seen for row in one.arguments["input_ids"].tolist()]
 
 
@@ -31,33 +30,6 @@ def test_one_token_answers_take_one_row(name: str, loaded: Loaded) -> None:
     assert row.count(tiny.tokenizer_of(name).mask_token_id) == 1
 
 
-@pytest.mark.parametrize(
-    ("mode", "masks"), [("left-to-right", [3, 2, 1]), ("one-at-a-time", [1] * 3)]
-)
-def test_masks_of_a_long_answer(mode: str, masks: list[int], loaded: Loaded) -> None:
-    """An answer of three tokens takes three rows: the rest of it masked, or the token alone."""
-    model = loaded("bert", masked_mode=mode)
-    prompt = Prompt("A ___ has fur.", ("a tree s",))
-    assert model.answer([prompt])[0].answers[0].tokens == 3
-    with passes(model) as seen:
-        model.answer([prompt])
-    mask = tiny.tokenizer_of("bert").mask_token_id
-    assert sorted((row.count(mask) for row in rows_of(seen)), reverse=True) == masks
-
-
-@pytest.mark.parametrize("name", MASKED)
-def test_modes_differ_only_in_long_answers(name: str, loaded: Loaded) -> None:
-    """The two modes agree on answers of one token, and on no other."""
-    prompt = Prompt("The ___ is above the roots", ("a", "above", "bird", "birdhouses", "roots"))
-    pairs = zip(
-        loaded(name).answer([prompt])[0].answers,
-        loaded(name, masked_mode="one-at-a-time").answer([prompt])[0].answers,
-        strict=True,
-    )
-    for one, other in pairs:
-        assert (one.logprob == pytest.approx(other.logprob, abs=1e-4)) is (one.tokens == 1)
-
-
 def test_an_answer_inside_a_word_may_be_spanned(loaded: Loaded) -> None:
     """A token that reaches over the answer's end belongs to the answer, which is then spanned."""
     scores = loaded("bert").answer(
@@ -68,13 +40,11 @@ def test_an_answer_inside_a_word_may_be_spanned(loaded: Loaded) -> None:
 
 
 def test_an_answer_that_the_tokenizer_drops(loaded: Loaded) -> None:
-    """An answer with no token at all is an error that names it."""
     with pytest.raises(PromptError, match=r"no token for the answer ' '"):
         loaded("bert").answer([Prompt("It is", (" ",))])
 
 
 def test_no_mask_token(tmp_path: Path, folder_of: Callable[[str], Path]) -> None:
-    """A masked model whose tokenizer has no mask is refused."""
     import transformers
 
     tiny.make("bert").save_pretrained(tmp_path)

@@ -26,7 +26,6 @@ def paths_of(seed: int) -> list[tuple[int, ...]]:
 
 
 def packs_from(paths: Sequence[tuple[int, ...]], length: int) -> list[Pack]:
-    """The paths in packs."""
     rows = list(dict.fromkeys(paths))
     reads = [(number, len(ids) - 1, 0, number) for number, ids in enumerate(rows)]
     return packs_of(Tree.of(Rows.of(rows, reads)), length)

@@ -5,7 +5,6 @@ from itertools import pairwise, takewhile
 from operator import eq
 from random import Random
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 
 from tacit.models.huggingface import packing
 from tacit.models.huggingface.packed_attention import sight
-from tacit.models.huggingface.packing import Pack, Reads, Rows, Tree
+from tacit.models.huggingface.packing import Pack, Rows, Tree
 from tacit.probes.consistency.questions import prompt_variants
 from tacit.probes.consistency.template import load_templates
 
@@ -32,7 +31,6 @@ def rows(draw: st.DrawFn) -> Rows:
 
 
 def packs_of(some: Rows, length: int) -> list[Pack]:
-    """The packs of rows in whatever order."""
     return packing.packs_of(Tree.of(some), length)
 
 
@@ -166,12 +164,3 @@ def test_little_is_computed_twice() -> None:
     tree = len(prefixes(every(some)))
     assert tree < packed <= 1.15 * tree
     assert 3 * packed < len(some.ids)
-
-
-def test_rows_that_are_taken() -> None:
-    """In any order, with what is read off them."""
-    some = Rows.of([(1, 2), (3,), (4, 5, 6)], [(0, 1, 7, 0), (2, 2, 8, 1), (2, 0, 9, 2)])
-    part = some.take(np.array([2, 1]))
-    assert every(part) == [(4, 5, 6), (3,)]
-    assert [column.tolist() for column in part.reads] == [[0, 0], [2, 0], [8, 9], [1, 2]]
-    assert isinstance(part.reads, Reads)

@@ -12,7 +12,8 @@ from tacit.models.huggingface import passes
 from tacit.models.huggingface.packing import Reads
 from tacit.models.huggingface.passes import Values, totals
 from tacit.requests import Prompt
-from tests.models.conftest import Loaded
+from tests.models.conftest import Changed, Loaded
+from tests.models.passes import differences
 from tests.models.prompts import ALIKE
 
 
@@ -60,30 +61,24 @@ def test_logits_that_are_not_the_heads_output(name: str, splits: bool, loaded: L
 
 @pytest.mark.parametrize("change", ["masked", "scaled"])
 def test_logits_that_are_changed_in_place(
-    change: str, loaded: Loaded, monkeypatch: pytest.MonkeyPatch
+    change: str, loaded: Loaded, changed: Changed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are no head's output, whether or not their stand-in can be changed."""
     model: Any = loaded("gpt2")
     expected = model.answer(ALIKE)
-    forward = type(model._model).forward
 
-    def changing(*given: Any, **named: Any) -> Any:  # noqa: ANN401 - forward's own
-        output = forward(*given, **named)
+    def spoil(output: Any, _: object) -> None:  # noqa: ANN401 - a model's
         if change == "masked":
             output.logits[:, :, 5] = -1e9
         else:
             output.logits.mul_(1.0)
-        return output
 
-    monkeypatch.setattr(type(model._model), "forward", changing)
+    changed("gpt2", after=spoil)
     monkeypatch.setattr(model._passes, "splits", None)
     found = model.answer(ALIKE)
     assert model._passes.splits is False
     if change == "scaled":
-        logprobs = [
-            [score.logprob for one in of for score in one.answers] for of in (found, expected)
-        ]
-        assert logprobs[0] == pytest.approx(logprobs[1], abs=1e-5)
+        assert max(differences(found, expected)) < 1e-5
 
 
 @pytest.mark.parametrize("packing", [True, False])
@@ -104,7 +99,6 @@ def test_only_positions_that_are_read_get_logits(packing: bool, loaded: Loaded) 
 
 
 def values(*numbers: float) -> Values:
-    """Log-probabilities of one answer's tokens."""
     return Values(np.zeros(len(numbers), np.int64), torch.tensor(numbers))
 
 
@@ -118,7 +112,6 @@ def test_a_sum_does_not_depend_on_order() -> None:
 
 @pytest.mark.parametrize("value", [math.nan, -math.inf, math.inf])
 def test_a_sum_of_no_number(value: float) -> None:
-    """What is no finite number is an error, and says what to try."""
     with pytest.raises(ScoringError, match="try --dtype float32"):
         totals([values(-1.0, value)], 1)
 
@@ -126,8 +119,6 @@ def test_a_sum_of_no_number(value: float) -> None:
 def test_a_failure_that_a_device_tells_late(
     loaded: Loaded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When the values are fetched: it is the tool's own error."""
-
     class Late:
         def cpu(self) -> NoReturn:
             raise RuntimeError("device-side assert triggered")

@@ -32,7 +32,6 @@ def folder(folder_of: FolderOf, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the models that are loaded."""
     load, seen = loading.load_model, list[str]()
 
     def watched(name: str, *given: Any) -> Any:  # noqa: ANN401 - load_model's own
@@ -89,7 +88,6 @@ def test_a_change_loads_the_model(change: str, folder: Path, loads: list[str]) -
 
 
 def test_a_damaged_record_is_made_again(folder: Path, loads: list[str]) -> None:
-    """It is only a cache."""
     engine(folder).ask(PROMPTS)
     (record,) = (folder.parent / "store" / "models").iterdir()
     whole = record.read_text(encoding="utf-8")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -18,39 +16,13 @@ from tacit.models.huggingface.packing import Tree, packs_of
 from tacit.models.huggingface.self_check import ALONE, made_up, read_often, widened
 from tacit.requests import Prompt, Scores
 from tests.models import plain, tiny
-from tests.models.conftest import FolderOf, Loaded
+from tests.models.conftest import Changed, FolderOf, Loaded
 from tests.models.passes import Local, passes
 from tests.models.prompts import ALIKE, MANY, encodes
 
-CLASSES = {
-    "gpt2": "GPT2LMHeadModel",
-    "gpt2-long": "GPT2LMHeadModel",
-    "bert": "BertForMaskedLM",
-    "t5": "T5ForConditionalGeneration",
-}
 ONE_BY_ONE = "sequences are computed one at a time"
 APART = "each prompt is computed separately"
 _PACKED = 4
-Change = Callable[[dict[str, Any]], None]
-
-
-@pytest.fixture
-def changed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Change], None]:
-    """Has a model's class change what it is given."""
-
-    def change(name: str, how: Change) -> None:
-        import transformers
-
-        model_class = getattr(transformers, CLASSES[name])
-        forward = model_class.forward
-
-        def changing(self: object, *given: Any, **named: Any) -> Any:  # noqa: ANN401 - forward's own
-            how(named)
-            return forward(self, *given, **named)
-
-        monkeypatch.setattr(model_class, "forward", wraps(forward)(changing))
-
-    return change
 
 
 def off(
@@ -71,25 +43,18 @@ def off(
 def test_a_model_that_padding_disturbs(
     name: str,
     folder_of: FolderOf,
+    changed: Changed,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """It is warned of, and scored right, row by row."""
-    import transformers
 
-    model_class = getattr(transformers, CLASSES[name])
-    forward = model_class.forward
-
-    def disturbed(self: object, *given: Any, **named: Any) -> Any:  # noqa: ANN401 - forward's own
-        output = forward(self, *given, **named)
-        masks = [m for k, m in named.items() if k.endswith("attention_mask") and m is not None]
+    def disturb(output: Any, given: dict[str, Any]) -> None:  # noqa: ANN401 - a model's
+        masks = [m for k, m in given.items() if k.endswith("attention_mask") and m is not None]
         if any(int(mask.min()) == 0 for mask in masks):
-            noise = output.logits.new_zeros(output.logits.shape)
-            noise[..., 7] = 1
-            output.logits = output.logits + noise
-        return output
+            output.logits = output.logits + torch.eye(output.logits.shape[-1])[7]
 
-    monkeypatch.setattr(model_class, "forward", wraps(forward)(disturbed))
+    changed(name, after=disturb)
     with caplog.at_level(logging.WARNING, "tacit"):
         model = tiny.load(folder_of(name), batch_tokens=4096)
     assert ONE_BY_ONE in caplog.text
@@ -97,7 +62,7 @@ def test_a_model_that_padding_disturbs(
     with passes(model) as seen:
         model.answer(prompts)
     assert {one.rows for one in seen} == {1}
-    monkeypatch.setattr(model_class, "forward", forward)
+    monkeypatch.undo()
     assert off(name, model, folder_of, prompts) < 1e-4
 
 
@@ -116,11 +81,7 @@ def test_fnet_is_one(loaded: Loaded) -> None:
     ],
 )
 def test_what_is_ignored(
-    name: str,
-    ignored: str,
-    way: str,
-    folder_of: FolderOf,
-    changed: Callable[[str, Change], None],
+    name: str, ignored: str, way: str, folder_of: FolderOf, changed: Changed
 ) -> None:
     """A mask, or the positions of the input's own."""
     changed(name, lambda given: given.update({ignored: None}))
@@ -131,10 +92,7 @@ def test_what_is_ignored(
 
 @pytest.mark.parametrize("how", ["far", "early", "first", "nan", "fails"])
 def test_a_broken_mask_is_not_used(
-    how: str,
-    folder_of: FolderOf,
-    changed: Callable[[str, Change], None],
-    caplog: pytest.LogCaptureFixture,
+    how: str, folder_of: FolderOf, changed: Changed, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is found out at load, or by the first pack that is long enough, and scored right."""
 
@@ -163,7 +121,7 @@ def test_a_broken_mask_is_not_used(
 
 @pytest.mark.parametrize("window", [20, 400])
 def test_a_window_that_no_config_tells_of(
-    window: int, folder_of: FolderOf, changed: Callable[[str, Change], None]
+    window: int, folder_of: FolderOf, changed: Changed
 ) -> None:
     """A model that sees the nearest tokens, unless a mask says what it sees, does not pack.
 
@@ -219,19 +177,10 @@ def test_a_cap_of_attention_scores_is_kept_by_every_transformers(
 
 @pytest.mark.parametrize("shift", [-35.0, -100.0])
 def test_large_logits_in_half_precision(
-    shift: float, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    shift: float, changed: Changed, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Logits that bfloat16 holds to a quarter or a half of a nat are not taken for wrong ones."""
-    from transformers import GPT2LMHeadModel
-
-    forward = GPT2LMHeadModel.forward
-
-    def shifted(self: GPT2LMHeadModel, **given: Any) -> object:  # noqa: ANN401 - forward's own
-        output = forward(self, **given)
-        output.logits = output.logits + shift
-        return output
-
-    monkeypatch.setattr(GPT2LMHeadModel, "forward", wraps(forward)(shifted))
+    changed("gpt2", after=lambda output, _: setattr(output, "logits", output.logits + shift))
     with caplog.at_level(logging.WARNING, "tacit"):
         model = tiny.load(registry.folder_of("demo"), dtype="bfloat16")
     assert model.description["packs"] is True
@@ -239,9 +188,7 @@ def test_large_logits_in_half_precision(
     assert not caplog.messages
 
 
-def test_the_check_is_done_once(
-    folder_of: FolderOf, changed: Callable[[str, Change], None]
-) -> None:
+def test_the_check_is_done_once(folder_of: FolderOf, changed: Changed) -> None:
     """With a few hundred tokens the first time, and not with what was recorded."""
     seen: list[int] = []
     changed("gpt2", lambda given: seen.append(given["input_ids"].numel()))

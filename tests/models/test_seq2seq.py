@@ -30,13 +30,11 @@ def test_the_encoder_runs_once_per_text(name: str, loaded: Loaded) -> None:
 
 
 def test_a_blank_without_sentinels_is_refused(loaded: Loaded) -> None:
-    """A model without sentinels cannot fill a blank, and the error names the prompt."""
     with pytest.raises(PromptError, match=r"'A ___ has fur' has a blank, but .* has no sentinel"):
         loaded("bart").answer([Prompt("A ___ has fur", ("bear",))])
 
 
 def test_no_decoder_start(tmp_path: Path) -> None:
-    """A config that names no start of the decoder is refused."""
     model = tiny.make("t5")
     model.config.decoder_start_token_id = None
     model.save_pretrained(tmp_path)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import logging
-from functools import wraps
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from tacit.models.huggingface import packing
 from tacit.models.huggingface.packing import Rows, Tree, packs_of
 from tacit.requests import Prompt
 from tests.models import tiny
-from tests.models.conftest import FolderOf
+from tests.models.conftest import Changed, FolderOf
 from tests.models.passes import passes
 from tests.models.test_packing import LENGTHS, every, prefixes, read, rows
 from tests.models.test_self_check import off
@@ -101,22 +100,18 @@ def test_a_beginning_before_capped_logits(folder_of: FolderOf) -> None:
 
 @pytest.mark.parametrize("how", ["wrong", "fails"])
 def test_a_model_that_cannot_go_on_so_is_found_out(
-    how: str, folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    how: str, folder_of: FolderOf, changed: Changed, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It computes the beginning in every pack, and says so."""
-    from transformers import GPT2LMHeadModel
 
-    forward = GPT2LMHeadModel.forward
-
-    def breaking(self: GPT2LMHeadModel, **given: Any) -> object:  # noqa: ANN401 - forward's own
+    def spoil(given: dict[str, Any]) -> None:
         mask: torch.Tensor | None = given.get("attention_mask")
         if mask is not None and mask.ndim == _PACKED and mask.shape[-1] > mask.shape[-2]:
             if how == "fails":
                 raise IndexError("no such column")
             given["position_ids"] = given["position_ids"] + 1
-        return forward(self, **given)
 
-    monkeypatch.setattr(GPT2LMHeadModel, "forward", wraps(forward)(breaking))
+    changed("gpt2-long", spoil)
     model = tiny.load(folder_of("gpt2-long"))
     questions = asked(8)
     with caplog.at_level(logging.WARNING, "tacit"):

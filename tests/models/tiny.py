@@ -7,7 +7,7 @@ rounding does. Untouched, such models give nearly the same to every answer in ev
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -42,7 +42,7 @@ def _wrapped(backend: Tokenizer, **special: str | AddedToken) -> PreTrainedToken
     return PreTrainedTokenizerFast(tokenizer_object=backend, **special)
 
 
-def _byte_level(specials: list[str], size: int = 400) -> Tokenizer:
+def _byte_level(specials: list[str], lines: Sequence[str] = LINES, size: int = 400) -> Tokenizer:
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
     backend = Tokenizer(models.BPE())
@@ -54,15 +54,15 @@ def _byte_level(specials: list[str], size: int = 400) -> Tokenizer:
         initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
         show_progress=False,
     )
-    backend.train_from_iterator(LINES, trainer)
+    backend.train_from_iterator(lines, trainer)
     return backend
 
 
-def gpt2_like() -> PreTrainedTokenizerBase:
+def gpt2_like(lines: Sequence[str] = LINES, size: int = 400) -> PreTrainedTokenizerBase:
     """Byte-level BPE whose tokens' offsets hold their leading space; nothing is added."""
     from tokenizers import processors
 
-    backend = _byte_level(["<|endoftext|>"])
+    backend = _byte_level(["<|endoftext|>"], lines, size)
     backend.post_processor = processors.ByteLevel(trim_offsets=False)
     end = "<|endoftext|>"
     return _wrapped(backend, bos_token=end, eos_token=end, unk_token=end)
@@ -89,11 +89,11 @@ def byte_level_with_bos() -> PreTrainedTokenizerBase:
     return _wrapped(backend, bos_token="<s>", eos_token="</s>", pad_token="<pad>")
 
 
-def roberta_like() -> PreTrainedTokenizerBase:
+def roberta_like(lines: Sequence[str] = LINES, size: int = 400) -> PreTrainedTokenizerBase:
     """Byte-level BPE between <s> and </s>, with a mask that takes the space before it."""
     from tokenizers import AddedToken, processors
 
-    backend = _byte_level(["<s>", "<pad>", "</s>", "<unk>"])
+    backend = _byte_level(["<s>", "<pad>", "</s>", "<unk>"], lines, size)
     backend.add_special_tokens([AddedToken("<mask>", lstrip=True, special=True)])
     backend.post_processor = processors.RobertaProcessing(
         ("</s>", 2), ("<s>", 0), trim_offsets=True, add_prefix_space=False
@@ -198,6 +198,14 @@ def albert_like() -> PreTrainedTokenizerBase:
     return _bert_specials(_unigram(specials, "[UNK]", "always"))
 
 
+TOKENIZERS: dict[str, Callable[[], PreTrainedTokenizerBase]] = {
+    make.__name__: make
+    for make in (
+        *(gpt2_like, trimming, byte_level_with_bos, roberta_like),
+        *(word_piece, t5_like, llama_like, albert_like),
+    )
+}
+
 # Models
 
 
@@ -207,8 +215,8 @@ class Tiny:
 
     Args:
         kind: causal, masked or seq2seq.
-        tokenizer: Makes its tokenizer.
-        model: Makes it, for a tokenizer.
+        name: Its class in transformers.
+        settings: Of its config, besides what is the tokenizer's.
         window: The longest input in tokens; None for no limit.
         spread: Standard deviation of the weights.
         packs: Whether prompts are to be packed.
@@ -216,66 +224,96 @@ class Tiny:
 
     kind: str
     tokenizer: Callable[[], PreTrainedTokenizerBase]
-    model: Callable[[PreTrainedTokenizerBase], PreTrainedModel]
+    name: str
+    settings: dict[str, Any]
     window: int | None = WINDOW
     spread: float = 0.35
     packs: bool = True
 
-
-def _model(name: str, **settings: object) -> Callable[[PreTrainedTokenizerBase], PreTrainedModel]:
-    """A model class of transformers with a config of its own, in the tokenizer's vocabulary."""
-
-    def make(tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
+    def model(self, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
+        """A model with the class's own random weights, in the tokenizer's vocabulary."""
         import transformers
 
-        model_class = getattr(transformers, name)
-        config = model_class.config_class(
-            **{
-                "vocab_size": len(tokenizer),
-                "bos_token_id": tokenizer.bos_token_id,
-                "eos_token_id": tokenizer.eos_token_id,
-                "pad_token_id": tokenizer.pad_token_id,
-                **settings,
-            }
-        )
-        model: PreTrainedModel = model_class(config)
+        model_class = getattr(transformers, self.name)
+        ends = {end: getattr(tokenizer, end) for end in _ENDS}
+        config = {"vocab_size": len(tokenizer), **ends, **self.settings}
+        model: PreTrainedModel = model_class(model_class.config_class(**config))
         return model
 
-    return make
 
-
-_LLAMA = {
-    "hidden_size": WIDTH,
-    "intermediate_size": 48,
-    "num_hidden_layers": LAYERS,
-    "num_attention_heads": HEADS,
-    "num_key_value_heads": 2,
-    "max_position_embeddings": WINDOW,
-}
-_BERT = {
-    "hidden_size": WIDTH,
-    "intermediate_size": 48,
-    "num_hidden_layers": LAYERS,
-    "num_attention_heads": HEADS,
-    "max_position_embeddings": WINDOW,
-}
+_ENDS = ("bos_token_id", "eos_token_id", "pad_token_id")
+_DEEP: dict[str, Any] = {"num_hidden_layers": LAYERS, "num_attention_heads": HEADS}
+_WIDE = {"hidden_size": WIDTH, **_DEEP, "max_position_embeddings": WINDOW}
+_BERT = {**_WIDE, "intermediate_size": 48}
+_LLAMA = {**_BERT, "num_key_value_heads": 2}
+_OPT = {**_WIDE, "word_embed_proj_dim": WIDTH, "ffn_dim": 48}
 _GPT2 = {"n_embd": WIDTH, "n_layer": LAYERS, "n_head": HEADS, "n_positions": WINDOW}
-_GPT_NEO = {
+_BLOOM = {"hidden_size": WIDTH, "n_layer": LAYERS, "n_head": HEADS}
+_GPT_NEO: dict[str, Any] = {
     "hidden_size": WIDTH,
     "num_layers": LAYERS,
     "num_heads": HEADS,
     "attention_types": [[["global", "local"], 1]],
     "max_position_embeddings": WINDOW,
 }
-_OPT = {
-    "hidden_size": WIDTH,
-    "word_embed_proj_dim": WIDTH,
-    "ffn_dim": 48,
-    "num_hidden_layers": LAYERS,
-    "num_attention_heads": HEADS,
+_DISTILBERT = {
+    "dim": WIDTH,
+    "hidden_dim": 48,
+    "n_layers": LAYERS,
+    "n_heads": HEADS,
     "max_position_embeddings": WINDOW,
 }
-_T5 = {"d_model": WIDTH, "d_kv": 8, "d_ff": 48, "num_layers": LAYERS, "num_heads": HEADS}
+_FNET = {
+    "hidden_size": WIDTH,
+    "intermediate_size": 48,
+    "num_hidden_layers": LAYERS,
+    "max_position_embeddings": WINDOW,
+}
+_T5 = {
+    "d_model": WIDTH,
+    "d_kv": 8,
+    "d_ff": 48,
+    "num_layers": LAYERS,
+    "num_heads": HEADS,
+    "decoder_start_token_id": 0,
+}
+_BART = {
+    "d_model": WIDTH,
+    "encoder_layers": LAYERS,
+    "decoder_layers": LAYERS,
+    "encoder_attention_heads": HEADS,
+    "decoder_attention_heads": HEADS,
+    "encoder_ffn_dim": 48,
+    "decoder_ffn_dim": 48,
+    "max_position_embeddings": WINDOW,
+    "decoder_start_token_id": 2,
+}
+_FLAN = {"tie_word_embeddings": False, "feed_forward_proj": "gated-gelu"}
+_EXPERTS: dict[str, Any] = {"num_experts_per_tok": 2, "num_local_experts": 4}
+_LINEAR: dict[str, Any] = {f"linear_{of}_head_dim": 8 for of in ("key", "value")}
+_LINEAR |= {f"linear_num_{of}_heads": 2 for of in ("key", "value")}
+_ROPE = {
+    "rope_type": "longrope",
+    "rope_theta": 10000.0,
+    "short_factor": [1.0] * (WIDTH // HEADS // 2),
+    "long_factor": [4.0] * (WIDTH // HEADS // 2),
+    "original_max_position_embeddings": 40,
+    "factor": 25.6,
+}
+_LONG: dict[str, Any] = {"max_position_embeddings": 1024}
+
+
+def _causal(
+    name: str,
+    settings: dict[str, Any],
+    tokenizer: Callable[[], PreTrainedTokenizerBase] = gpt2_like,
+    *,
+    packs: bool = True,
+    endless: bool = False,
+    **more: Any,  # noqa: ANN401 - settings
+) -> Tiny:
+    window = None if endless else WINDOW
+    return Tiny("causal", tokenizer, name, {**settings, **more}, window, packs=packs)
 
 
 def _like_llama(
@@ -283,200 +321,99 @@ def _like_llama(
     tokenizer: Callable[[], PreTrainedTokenizerBase] = gpt2_like,
     *,
     packs: bool = True,
-    **settings: object,
+    **more: Any,  # noqa: ANN401 - settings
 ) -> Tiny:
-    return Tiny("causal", tokenizer, _model(name, **{**_LLAMA, **settings}), packs=packs)
+    return _causal(f"{name}ForCausalLM", _LLAMA, tokenizer, packs=packs, **more)
 
 
+def _masked(
+    name: str,
+    settings: dict[str, Any],
+    tokenizer: Callable[[], PreTrainedTokenizerBase] = word_piece,
+    spread: float = 0.35,
+    **more: Any,  # noqa: ANN401 - settings
+) -> Tiny:
+    return Tiny("masked", tokenizer, f"{name}ForMaskedLM", {**settings, **more}, spread=spread)
+
+
+_MAMBA = {"hidden_size": WIDTH, "num_hidden_layers": LAYERS, "state_size": 4}
 MODELS: dict[str, Tiny] = {
-    "gpt2": Tiny("causal", gpt2_like, _model("GPT2LMHeadModel", **_GPT2)),
-    "gpt-neo": Tiny(
-        "causal", trimming, _model("GPTNeoForCausalLM", **_GPT_NEO, window_size=256), packs=False
+    "gpt2": _causal("GPT2LMHeadModel", _GPT2),
+    "gpt-neo": _causal("GPTNeoForCausalLM", _GPT_NEO, trimming, packs=False, window_size=256),
+    "gpt-neo-local": _causal("GPTNeoForCausalLM", _GPT_NEO, packs=False, window_size=12),
+    "gpt-j": _causal("GPTJForCausalLM", _GPT2, rotary_dim=4),
+    "gpt-neox": _like_llama("GPTNeoX", trimming, num_key_value_heads=None),
+    "opt": _causal("OPTForCausalLM", _OPT, byte_level_with_bos),
+    "llama": _like_llama("Llama", llama_like),
+    "mistral": _like_llama("Mistral", llama_like, sliding_window=12),
+    "gemma3": _like_llama("Gemma3", byte_level_with_bos, head_dim=8, sliding_window=12),
+    "qwen2": _like_llama("Qwen2"),
+    "bloom": _causal("BloomForCausalLM", _BLOOM, packs=False, endless=True),
+    "mamba": _causal("MambaForCausalLM", _MAMBA, packs=False, endless=True),
+    "bert": _masked("Bert", _BERT),
+    "electra": _masked("Electra", _BERT, spread=0.5, embedding_size=16),
+    "albert": _masked("Albert", _BERT, albert_like, embedding_size=16),
+    "roberta": _masked(
+        "Roberta", _BERT, roberta_like, max_position_embeddings=WINDOW + 2, type_vocab_size=1
     ),
-    "gpt-neo-local": Tiny(
-        "causal", gpt2_like, _model("GPTNeoForCausalLM", **_GPT_NEO, window_size=12), packs=False
-    ),
-    "gpt-j": Tiny("causal", gpt2_like, _model("GPTJForCausalLM", **_GPT2, rotary_dim=4)),
-    "gpt-neox": _like_llama("GPTNeoXForCausalLM", trimming, num_key_value_heads=None),
-    "opt": Tiny("causal", byte_level_with_bos, _model("OPTForCausalLM", **_OPT)),
-    "llama": _like_llama("LlamaForCausalLM", llama_like),
-    "mistral": _like_llama("MistralForCausalLM", llama_like, sliding_window=12),
-    "gemma3": _like_llama("Gemma3ForCausalLM", byte_level_with_bos, head_dim=8, sliding_window=12),
-    "qwen2": _like_llama("Qwen2ForCausalLM"),
-    "bloom": Tiny(
-        "causal",
-        gpt2_like,
-        _model("BloomForCausalLM", hidden_size=WIDTH, n_layer=LAYERS, n_head=HEADS),
-        window=None,
-        packs=False,
-    ),
-    "mamba": Tiny(
-        "causal",
-        gpt2_like,
-        _model("MambaForCausalLM", hidden_size=WIDTH, num_hidden_layers=LAYERS, state_size=4),
-        window=None,
-        packs=False,
-    ),
-    "bert": Tiny("masked", word_piece, _model("BertForMaskedLM", **_BERT)),
-    "electra": Tiny(
-        "masked", word_piece, _model("ElectraForMaskedLM", **_BERT, embedding_size=16), spread=0.5
-    ),
-    "albert": Tiny("masked", albert_like, _model("AlbertForMaskedLM", **_BERT, embedding_size=16)),
-    "roberta": Tiny(
-        "masked",
-        roberta_like,
-        _model(
-            "RobertaForMaskedLM",
-            **{**_BERT, "max_position_embeddings": WINDOW + 2},
-            type_vocab_size=1,
-        ),
-    ),
-    "distilbert": Tiny(
-        "masked",
-        word_piece,
-        _model(
-            "DistilBertForMaskedLM",
-            dim=WIDTH,
-            hidden_dim=48,
-            n_layers=LAYERS,
-            n_heads=HEADS,
-            max_position_embeddings=WINDOW,
-        ),
-    ),
-    "fnet": Tiny(
-        "masked",
-        word_piece,
-        _model(
-            "FNetForMaskedLM",
-            hidden_size=WIDTH,
-            intermediate_size=48,
-            num_hidden_layers=LAYERS,
-            max_position_embeddings=WINDOW,
-        ),
-    ),
-    "t5": Tiny(
-        "seq2seq",
-        t5_like,
-        _model("T5ForConditionalGeneration", **_T5, decoder_start_token_id=0),
-        window=None,
-        spread=0.5,
-    ),
-    "flan-t5": Tiny(
-        "seq2seq",
-        t5_like,
-        _model(
-            "T5ForConditionalGeneration",
-            **_T5,
-            decoder_start_token_id=0,
-            tie_word_embeddings=False,
-            feed_forward_proj="gated-gelu",
-        ),
-        window=None,
-        spread=0.25,
-    ),
-    "bart": Tiny(
-        "seq2seq",
-        roberta_like,
-        _model(
-            "BartForConditionalGeneration",
-            d_model=WIDTH,
-            encoder_layers=LAYERS,
-            decoder_layers=LAYERS,
-            encoder_attention_heads=HEADS,
-            decoder_attention_heads=HEADS,
-            encoder_ffn_dim=48,
-            decoder_ffn_dim=48,
-            max_position_embeddings=WINDOW,
-            decoder_start_token_id=2,
-        ),
-        spread=0.5,
-    ),
+    "distilbert": _masked("DistilBert", _DISTILBERT),
+    "fnet": _masked("FNet", _FNET),
+    "t5": Tiny("seq2seq", t5_like, "T5ForConditionalGeneration", _T5, None, 0.5),
+    "flan-t5": Tiny("seq2seq", t5_like, "T5ForConditionalGeneration", {**_T5, **_FLAN}, None, 0.25),
+    "bart": Tiny("seq2seq", roberta_like, "BartForConditionalGeneration", _BART, spread=0.5),
 }
 
-
-_EXPERTS: dict[str, Any] = {"num_experts_per_tok": 2, "num_local_experts": 4}
-
 MORE: dict[str, Tiny] = {
-    "gemma": _like_llama("GemmaForCausalLM", byte_level_with_bos, head_dim=8),
-    "gemma2": _like_llama("Gemma2ForCausalLM", byte_level_with_bos, head_dim=8, sliding_window=12),
-    "qwen3": _like_llama("Qwen3ForCausalLM", head_dim=8),
-    "mixtral": _like_llama("MixtralForCausalLM", llama_like, **_EXPERTS),
-    "gpt-oss": _like_llama("GptOssForCausalLM", **_EXPERTS, head_dim=8, sliding_window=12),
-    "phi": _like_llama("PhiForCausalLM"),
-    "phi3": _like_llama("Phi3ForCausalLM", llama_like),
-    "olmo2": _like_llama("Olmo2ForCausalLM"),
-    "granite": _like_llama("GraniteForCausalLM"),
-    "stablelm": _like_llama("StableLmForCausalLM"),
-    "smollm3": _like_llama("SmolLM3ForCausalLM"),
-    "falcon": Tiny("causal", gpt2_like, _model("FalconForCausalLM", **_BERT)),
-    "falcon-alibi": Tiny(
-        "causal", gpt2_like, _model("FalconForCausalLM", **_BERT, alibi=True), packs=False
-    ),
-    "mpt": Tiny(
-        "causal",
-        gpt2_like,
-        _model("MptForCausalLM", d_model=WIDTH, n_layers=LAYERS, n_heads=HEADS, max_seq_len=WINDOW),
+    "gemma": _like_llama("Gemma", byte_level_with_bos, head_dim=8),
+    "gemma2": _like_llama("Gemma2", byte_level_with_bos, head_dim=8, sliding_window=12),
+    "qwen3": _like_llama("Qwen3", head_dim=8),
+    "mixtral": _like_llama("Mixtral", llama_like, **_EXPERTS),
+    "gpt-oss": _like_llama("GptOss", **_EXPERTS, head_dim=8, sliding_window=12),
+    "phi": _like_llama("Phi"),
+    "phi3": _like_llama("Phi3", llama_like),
+    "olmo2": _like_llama("Olmo2"),
+    "granite": _like_llama("Granite"),
+    "stablelm": _like_llama("StableLm"),
+    "smollm3": _like_llama("SmolLM3"),
+    "falcon": _causal("FalconForCausalLM", _BERT),
+    "falcon-alibi": _causal("FalconForCausalLM", _BERT, packs=False, alibi=True),
+    "mpt": _causal(
+        "MptForCausalLM",
+        {"d_model": WIDTH, "n_layers": LAYERS, "n_heads": HEADS, "max_seq_len": WINDOW},
         packs=False,
     ),
-    "gpt-neo-long": Tiny(
-        "causal",
-        gpt2_like,
-        _model(
-            "GPTNeoForCausalLM",
-            **{**_GPT_NEO, "max_position_embeddings": 1024},
-            window_size=256,
-        ),
-        packs=False,
+    "gpt-neo-long": _causal(
+        "GPTNeoForCausalLM", {**_GPT_NEO, **_LONG}, packs=False, window_size=256
     ),
-    "rwkv": Tiny(
-        "causal",
-        gpt2_like,
-        _model("RwkvForCausalLM", hidden_size=WIDTH, num_hidden_layers=LAYERS),
-        packs=False,
+    "rwkv": _causal(
+        "RwkvForCausalLM", {"hidden_size": WIDTH, "num_hidden_layers": LAYERS}, packs=False
     ),
     "qwen3-next": _like_llama(
-        "Qwen3NextForCausalLM",
+        "Qwen3Next",
         packs=False,
         head_dim=8,
-        linear_num_key_heads=2,
-        linear_num_value_heads=2,
-        linear_key_head_dim=8,
-        linear_value_head_dim=8,
         num_experts=0,
         layer_types=["linear_attention", "full_attention"],
+        **_LINEAR,
     ),
 }
 """Architectures that are asked only whether packing is right for them."""
 
 EVERY = {**MODELS, **MORE}
 
-_LONG: dict[str, Any] = {"max_position_embeddings": 1024}
 LONG: dict[str, Tiny] = {
-    "gpt2-long": Tiny(
-        "causal", gpt2_like, _model("GPT2LMHeadModel", **{**_GPT2, "n_positions": 1024})
-    ),
-    "opt-long": Tiny("causal", byte_level_with_bos, _model("OPTForCausalLM", **{**_OPT, **_LONG})),
-    "llama-long": _like_llama("LlamaForCausalLM", llama_like, **_LONG),
-    "mistral-long": _like_llama("MistralForCausalLM", llama_like, **_LONG, sliding_window=700),
+    "gpt2-long": _causal("GPT2LMHeadModel", {**_GPT2, "n_positions": 1024}),
+    "opt-long": _causal("OPTForCausalLM", {**_OPT, **_LONG}, byte_level_with_bos),
+    "llama-long": _like_llama("Llama", llama_like, **_LONG),
+    "mistral-long": _like_llama("Mistral", llama_like, **_LONG, sliding_window=700),
     "gemma2-long": _like_llama(
-        "Gemma2ForCausalLM", byte_level_with_bos, **_LONG, head_dim=8, sliding_window=700
+        "Gemma2", byte_level_with_bos, **_LONG, head_dim=8, sliding_window=700
     ),
     "gemma3-long": _like_llama(
-        "Gemma3ForCausalLM", byte_level_with_bos, **_LONG, head_dim=8, sliding_window=700
+        "Gemma3", byte_level_with_bos, **_LONG, head_dim=8, sliding_window=700
     ),
     "phi3-longrope": _like_llama(
-        "Phi3ForCausalLM",
-        llama_like,
-        **_LONG,
-        original_max_position_embeddings=40,
-        rope_parameters={
-            "rope_type": "longrope",
-            "rope_theta": 10000.0,
-            "short_factor": [1.0] * (WIDTH // HEADS // 2),
-            "long_factor": [4.0] * (WIDTH // HEADS // 2),
-            "original_max_position_embeddings": 40,
-            "factor": 25.6,
-        },
+        "Phi3", llama_like, **_LONG, original_max_position_embeddings=40, rope_parameters=_ROPE
     ),
 }
 """Models that take a thousand tokens."""
@@ -485,7 +422,6 @@ ALL = {**EVERY, **LONG}
 
 
 def names(kind: str) -> list[str]:
-    """The tiny models of one kind."""
     return [name for name, one in MODELS.items() if one.kind == kind]
 
 
@@ -508,24 +444,26 @@ def single(name: str) -> tuple[str, ...]:
 
 
 def make(name: str, seed: int = 0) -> PreTrainedModel:
+    return drawn(ALL[name], tokenizer_of(name), seed)
+
+
+def drawn(tiny: Tiny, tokenizer: PreTrainedTokenizerBase, seed: int) -> PreTrainedModel:
     """A tiny model whose every weight matters."""
     import torch
 
     torch.manual_seed(seed)
-    model = ALL[name].model(tokenizer_of(name))
+    model = tiny.model(tokenizer)
     model.eval()
     with torch.no_grad():
         for parameter in model.parameters():
             noise = torch.randn_like(parameter)
             # Vectors are biases around 0 and norms around 1.
-            parameter.copy_(
-                noise * ALL[name].spread if parameter.ndim > 1 else parameter + noise * 0.2
-            )
+            spread = tiny.spread
+            parameter.copy_(noise * spread if parameter.ndim > 1 else parameter + noise * 0.2)
     return model
 
 
 def save(name: str, folder: Path) -> Path:
-    """Saves a tiny model with its tokenizer."""
     make(name).save_pretrained(folder)
     tokenizer_of(name).save_pretrained(folder)
     return folder

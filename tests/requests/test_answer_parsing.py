@@ -84,7 +84,6 @@ def test_what_goes_on_or_asks_behind_an_answer_may_take_it_back(behind: str) -> 
 
 @given(st.sampled_from(WORDS), st.sampled_from(["", ".", "!", "\n", ", ", " \n\nSo it is."]))
 def test_every_answer_is_read_as_itself(answer: str, behind: str) -> None:
-    """Whatever ends it."""
     assert read_answer(answer + behind, WORDS) == answer
 
 

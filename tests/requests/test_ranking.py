@@ -17,7 +17,6 @@ VALUES = st.dictionaries(
 
 
 def scores(values: dict[str, float | None]) -> Scores:
-    """Scores of one token each."""
     return Scores(tuple(AnswerScore(answer, value, 1) for answer, value in values.items()))
 
 

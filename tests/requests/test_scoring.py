@@ -18,7 +18,6 @@ from tacit.requests import AnswerScore, Prompt
     ],
 )
 def test_what_is_no_prompt(text: str, answers: tuple[str, ...], message: str) -> None:
-    """What cannot be asked is an error that names the text."""
     with pytest.raises(PromptError, match=message):
         Prompt(text, answers)
 

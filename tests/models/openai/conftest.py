@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 import pytest
 
@@ -39,7 +39,6 @@ def tokenizer_file(toy: Toy, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def serve(toy: Toy) -> Iterator[Serve]:
-    """Servers, as ``serve(echo="none")``."""
     with ExitStack() as stack:
 
         def start(language: Language | None = None, **manners: object) -> Serving:
@@ -49,11 +48,16 @@ def serve(toy: Toy) -> Iterator[Serve]:
         yield start
 
 
-def load(server: Serving, tokenizer: Path | None = None, **options: object) -> ServerModel:
+M = TypeVar("M")
+
+
+def load_as(of: type[M], server: Serving, kept: Path | None = None, **options: Any) -> M:  # noqa: ANN401 - fields
     """The model of a server, which is asked again at once where it fails."""
-    kept = options.pop("kept", None)
     given = {"backoff": Backoff(first=0.0, most=0.0), "timeout": 20.0, **options}
-    asked = ServerOptions(tokenizer=tokenizer, **given)  # type: ignore[arg-type] # its own fields
-    model = load_server(server.address, asked, kept)  # type: ignore[arg-type] # a path or None
-    assert isinstance(model, ServerModel)
+    model = load_server(server.address, ServerOptions(**given), kept)
+    assert isinstance(model, of)
     return model
+
+
+def load(server: Serving, tokenizer: Path | None = None, **options: Any) -> ServerModel:  # noqa: ANN401 - fields
+    return load_as(ServerModel, server, tokenizer=tokenizer, **options)

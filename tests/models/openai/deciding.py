@@ -29,13 +29,10 @@ class Deciding:
     """How the server decides; without a form, it has no decisions.
 
     Args:
-        form: Whose requests and answers its decisions have.
         most: The most questions of a request.
         options: The most options of a question.
-        separator: What stands between a text and its answer.
         words: What is offered as answers to a statement; the positive one first.
         changes: Changes the probabilities of a question, given its number among all questions.
-        refuses: Which texts it refuses to decide about.
         mass: The probability of all options' labels.
     """
 
@@ -51,20 +48,24 @@ class Deciding:
 
 def questions_of(form: Form, body: Mapping[str, Any], words: tuple[str, str]) -> list[Question]:
     """Read a request in one of the forms; refuse another form's, as the servers do."""
-    asked = body["questions"]
+    _, named, *_ = _FIELDS[form]
     try:
-        if form == "openai":
-            _only(body, "model", "input", "questions")
-            return [_openai(one, words) for one in asked]
-        if form == "sglang":
-            _only(body, *_SGLANG)
-            return [_sglang(one, words) for one in asked]
-        _only(body, "model", "state", "questions")
-        return [_systemone(name, one, words) for name, one in asked.items()]
+        _only(body, *(_SGLANG if form == "sglang" else ("model", _INPUT[form], "questions")))
+        asked = body["questions"] if named else body["questions"].items()
+        pairs = [(one[named], one) for one in asked] if named else asked
+        return [_question(form, name, one, words) for name, one in pairs]
     except (KeyError, TypeError, AttributeError) as error:
         raise Refusal(f"malformed request: {error!r}") from error
 
 
+_FIELDS: dict[Form, tuple[str, str | None, str, str, str | None]] = {
+    "openai": ("predicate", "name", "instructions", "choices", "value"),
+    "sglang": ("yes_no", "id", "question", "options", "name"),
+    "systemone": ("noul", None, "instructions", "criteria", None),
+}
+"""The type of a statement; what a question's name, text and options are called, and an option."""
+
+_INPUT = {"openai": "input", "systemone": "state"}
 _SGLANG = ("model", "input", "questions", "prompt_format_version", "return_prompt_token_ids")
 
 
@@ -73,30 +74,13 @@ def _only(body: Mapping[str, Any], *names: str) -> None:
         raise Refusal(f"unknown fields: {sorted(unknown)}")
 
 
-def _openai(one: Mapping[str, Any], words: tuple[str, str]) -> Question:
-    if one["type"] == "predicate":
-        _only(one, "type", "name", "instructions")
-        return Question(one["name"], one["instructions"], words, is_statement=True)
-    _only(one, "type", "name", "instructions", "choices")
-    options = tuple(choice["value"] for choice in one["choices"])
-    return Question(one["name"], one["instructions"], options, is_statement=False)
-
-
-def _sglang(one: Mapping[str, Any], words: tuple[str, str]) -> Question:
-    if one["type"] == "yes_no":
-        _only(one, "id", "type", "question")
-        return Question(one["id"], one["question"], words, is_statement=True)
-    _only(one, "id", "type", "question", "options")
-    options = tuple(option["name"] for option in one["options"])
-    return Question(one["id"], one["question"], options, is_statement=False)
-
-
-def _systemone(name: str, one: Mapping[str, Any], words: tuple[str, str]) -> Question:
-    if one["type"] == "noul":
-        _only(one, "type", "instructions")
-        return Question(name, one["instructions"], words, is_statement=True)
-    _only(one, "type", "instructions", "criteria")
-    return Question(name, one["instructions"], tuple(one["criteria"]), is_statement=False)
+def _question(form: Form, name: str, one: Mapping[str, Any], words: tuple[str, str]) -> Question:
+    statement, named, text, options, option = _FIELDS[form]
+    is_statement = one["type"] == statement
+    _only(one, "type", text, *([named] if named else []), *[options] * (not is_statement))
+    given = () if is_statement else one[options]
+    values = tuple(each[option] if option else each for each in given)
+    return Question(name, one[text], words if is_statement else values, is_statement)
 
 
 def decide(

@@ -82,20 +82,13 @@ class Manners:
         most: It refuses requests for more than so many, as vLLM and OpenAI do.
         echo: Whether echoed log-probabilities are right, are those of the following token, or are
             missing; or whether only the text is echoed.
-        zero: What it does when no token is requested: nothing, refuse, or go on to its window's
-            end.
+        zero: What it does when no token is requested; endless is to its window's end.
         by_id: Whether it writes tokens by id when asked to.
-        form: The format of its log-probabilities, if it returns any.
         spaced: Whether it writes the space before a word.
         noise: Nats by which its values differ from one time to the next.
         lists: The status of its list of models.
-        key: The key that it requires.
         silent: How many times it first returns nothing after each prompt.
         counts: Whether it counts the tokens of a prompt.
-        window: The model's window, in tokens.
-        ollama: Whether it is Ollama, which has an API of its own.
-        speech: How it chats.
-        deciding: How it decides between options.
         names: Whose route to name tokens it has, if any.
     """
 

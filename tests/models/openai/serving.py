@@ -22,15 +22,10 @@ NEVER = 10**9
 
 @dataclass(frozen=True)
 class Sent:
-    """A response.
+    """A response; ``headers`` are those besides the length.
 
-    Args:
-        content: Its body.
-        status: Its status.
-        headers: Besides the length.
-        delay: Seconds before anything is sent.
-        ends: What becomes of the connection: it is kept, reset before anything is sent, closed in
-            the middle of the body, or the client waits until it hangs up.
+    The connection is kept, reset before anything is sent, closed in the middle of the body, or the
+    client waits until it hangs up.
     """
 
     content: bytes

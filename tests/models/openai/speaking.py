@@ -38,12 +38,8 @@ class Speech:
 
     Args:
         replies: How probable each reply to a text is.
-        logprobs: Whether it gives log-probabilities.
         most: Asked for more of the most probable tokens than so many, it refuses.
-        noise: Nats by which what it says differs from one time to the next.
-        several: What it does when asked for several replies: gives them, gives one, gives copies of
-            one, gives two at most, or refuses.
-        seeds: Whether it heeds a seed, does not, or refuses one.
+        several: What it gives when asked for several replies.
         limit: What it calls the most tokens of a reply.
         thinks: Whether it thinks, and how that is told: in a field, in tags, by the end tag alone,
             by a count of its tokens, or not at all.
@@ -94,7 +90,7 @@ def speak(speech: Speech, body: Mapping[str, Any], draw: int) -> dict[str, Any]:
         "object": "chat.completion",
         "choices": [{**choice, "index": at} for at, choice in enumerate(choices)][::-1],
         "usage": {
-            "completion_tokens_details": {"reasoning_tokens": 5 * (speech.thinks == "counted")},
+            "completion_tokens_details": {"reasoning_tokens": 5 * (speech.thinks == "counted")}
         },
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,9 +40,18 @@ class HuggingFace:
         return self._known[ids]
 
 
+VLLM: dict[str, Any] = {"names": "vllm", "by_id": True, "most": 20}
+SGLANG: dict[str, Any] = {"names": "sglang", "most": 20}
+
+
 @pytest.mark.parametrize(
     ("name", "manners"),
-    [("gpt2", {}), ("opt", {}), ("llama", {"zero": "refused"})],
+    [
+        ("gpt2", {}),
+        ("opt", {}),
+        ("llama", {"zero": "refused"}),
+        *((name, names) for name in ("gpt2", "llama") for names in (VLLM, SGLANG)),
+    ],
     ids=str,
 )
 def test_a_server_gives_what_the_model_gives_here(
@@ -49,15 +59,20 @@ def test_a_server_gives_what_the_model_gives_here(
 ) -> None:
     """All the prompts of the contract, whatever the tokenizer; but what follows nothing is missing.
 
-    gpt2 knows no BOS, and the server puts none before an empty text.
+    gpt2 knows no BOS, and the server puts none before an empty text. A request names the tokens of
+    many prompts.
     """
     local = loaded(name)
     prompts = [*EVERYWHERE, *CONTINUED]
-    served = load(serve(HuggingFace(folder_of(name)), **manners), folder_of(name))
+    server = serve(HuggingFace(folder_of(name)), **manners)
+    served = load(server, folder_of(name))
+    before = len(server.requests)
+    answered = served.answer(prompts)
+    if "names" in manners:
+        assert served.description["roads"] == ["named-tokens"]
+        assert len(server.requests) - before <= len(prompts) / 2
     missing = 0
-    for prompt, here, there in zip(
-        prompts, local.answer(prompts), served.answer(prompts), strict=True
-    ):
+    for prompt, here, there in zip(prompts, local.answer(prompts), answered, strict=True):
         for one, other in zip(here.answers, there.answers, strict=True):
             if other.logprob is None:
                 missing += one.logprob is not None

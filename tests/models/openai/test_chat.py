@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,11 +13,10 @@ from tacit.engine.store import Store
 from tacit.errors import ModelError, RequestError
 from tacit.models.openai.chat import ChatReply, FirstTokensModel
 from tacit.models.openai.identity import same_replies
-from tacit.models.openai.loading import load_server
-from tacit.models.openai.options import Backoff, ServerOptions, check_address
+from tacit.models.openai.options import ServerOptions, check_address
 from tacit.models.openai.sampling import MOST_CALLS, SampledModel
 from tacit.requests import OUTSIDE_FIRST, Prompt, missing_by_reason
-from tests.models.openai.conftest import Serve
+from tests.models.openai.conftest import Serve, load_as
 from tests.models.openai.serving import Serving
 from tests.models.openai.speaking import Speech, opinions
 
@@ -30,22 +30,12 @@ def numbered(count: int) -> list[Prompt]:
 PROMPTS = numbered(12)
 
 
-def options(**given: object) -> ServerOptions:
-    """Those of a chat, whose server is asked again at once where it fails."""
-    known = {"api": "chat", "backoff": Backoff(first=0.0, most=0.0), "timeout": 20.0, **given}
-    return ServerOptions(**known)  # type: ignore[arg-type] # its own fields
+def first_tokens(server: Serving, **given: Any) -> FirstTokensModel:  # noqa: ANN401 - fields
+    return load_as(FirstTokensModel, server, api="chat", **given)
 
 
-def first_tokens(server: Serving, **given: object) -> FirstTokensModel:
-    model = load_server(server.address, options(**given))
-    assert isinstance(model, FirstTokensModel)
-    return model
-
-
-def sampled(server: Serving, samples: int = 8, **given: object) -> SampledModel:
-    model = load_server(server.address, options(samples=samples, **given))
-    assert isinstance(model, SampledModel)
-    return model
+def sampled(server: Serving, samples: int = 8, **given: Any) -> SampledModel:  # noqa: ANN401 - fields
+    return load_as(SampledModel, server, api="chat", samples=samples, **given)
 
 
 def speaking(serve: Serve, **speech: object) -> Serving:
@@ -83,10 +73,7 @@ def test_an_answer_outside_the_first_tokens_is_missing_and_counted(serve: Serve)
     ("speech", "reason"),
     [
         ({"logprobs": False}, "it returns no log-probabilities; alternatively, use vote shares"),
-        (
-            {"logprobs": False, "most": 0},
-            "returns no log-probabilities .*; alternatively,",
-        ),
+        ({"logprobs": False, "most": 0}, "returns no log-probabilities .*; alternatively,"),
         ({"thinks": "tags"}, "reasons before it answers, so the first token of a reply"),
         ({"thinks": "begun"}, "reasons before it answers, so the first token of a reply"),
     ],
@@ -94,13 +81,11 @@ def test_an_answer_outside_the_first_tokens_is_missing_and_counted(serve: Serve)
 def test_a_chat_without_right_log_probabilities_is_refused(
     serve: Serve, speech: dict[str, object], reason: str
 ) -> None:
-    """With the reason, and what to do."""
     with pytest.raises(ModelError, match=reason):
         first_tokens(speaking(serve, **speech))
 
 
 def test_thinking_is_turned_off_for_first_tokens(serve: Serve) -> None:
-    """Where the server's template lets it be."""
     model = first_tokens(speaking(serve, thinks="tags"), thinking_tokens="0")
     assert model.answer(PROMPTS[:1])[0]["False"].logprob is not None
 
@@ -178,7 +163,6 @@ def test_a_server_s_own_words_are_found(serve: Serve, seeds: str, limit: str) ->
 
 
 def test_without_a_temperature_of_0_a_change_of_the_model_is_not_detected(serve: Serve) -> None:
-    """Which is reported."""
     blind = sampled(speaking(serve, greedy=False, logprobs=False))
     assert "a change of its model cannot be detected" in " ".join(blind.description["refused"])
 
@@ -197,6 +181,12 @@ def test_a_few_other_words_are_rounding_and_more_another_model(
 
 
 # Models that think
+
+
+UNLIMITED = "reasons before it answers: limit the reasoning"
+
+
+ENDLESS = {"thinks": "hidden", "thought": lambda _: 150, "own_limit": 120}
 
 
 def long(draw: int) -> int:
@@ -223,28 +213,11 @@ def test_the_reply_is_read_behind_the_thought(
     assert votes.share("True") == pytest.approx(expected, abs=4 * deviation)
 
 
-@pytest.mark.parametrize(
-    ("thinking", "reason"),
-    [
-        (10, "returns no answer within 10 reasoning tokens"),
-        (100, "returns no answer within 100 reasoning tokens"),
-        ("all", "before the server's own limit on the reply ends the reasoning"),
-    ],
-)
-def test_a_hidden_thought_that_does_not_end_is_told(
-    serve: Serve, thinking: int | str, reason: str
-) -> None:
-    """Replies in which nothing is to be seen are no reason to speak of a cache."""
-    server = speaking(serve, thinks="hidden", thought=lambda _: 150, own_limit=120)
-    with pytest.raises(ModelError, match=reason):
-        sampled(server, thinking_tokens=thinking)
-
-
 def test_one_hidden_thought_in_many_is_told(serve: Serve) -> None:
     """Else only the replies behind short thoughts would be counted."""
     # Three thoughts in four are too short for a reply to be cut before it begins.
     speech = {"thinks": "hidden", "thought": lambda draw: 30 * (draw % 4 == 0), "several": "right"}
-    with pytest.raises(ModelError, match="reasons before it answers: limit the reasoning"):
+    with pytest.raises(ModelError, match=UNLIMITED):
         sampled(speaking(serve, **speech))
     model = sampled(speaking(serve, **speech), thinking_tokens="100")
     assert model.description["several_at_once"]
@@ -265,32 +238,20 @@ def test_a_thought_that_is_cut_is_counted_apart(serve: Serve, tmp_path: Path, th
 @pytest.mark.parametrize(
     ("speech", "thinking", "reason"),
     [
-        ({"thinks": "tags"}, None, "reasons before it answers: limit the reasoning"),
-        ({"thinks": "field"}, None, "reasons before it answers: limit the reasoning"),
-        (
-            {"thinks": "begun", "thought": long},
-            None,
-            "reasons before it answers: limit the reasoning",
-        ),
-        ({"thinks": "counted"}, None, "reasons before it answers: limit the reasoning"),
-        (
-            {"thinks": "hidden", "thought": long},
-            None,
-            "reasons before it answers: limit the reasoning",
-        ),
-        (
-            {"thinks": "begun", "thought": long, "stops": "ignored"},
-            0,
-            "reasons although --thinking-tokens is 0",
-        ),
+        *(({"thinks": thinks}, None, UNLIMITED) for thinks in ("tags", "field", "counted")),
+        *(({"thinks": how, "thought": long}, None, UNLIMITED) for how in ("begun", "hidden")),
+        ({"thinks": "begun", "thought": long, "stops": "ignored"}, 0, "reasons although --think"),
         ({"thinks": "tags", "stops": "ignored"}, 0, "reasons although --thinking-tokens is 0"),
         ({"stops": "refused"}, 0, "it may not support turning reasoning off"),
+        # Replies in which nothing is to be seen are no reason to speak of a cache.
+        (ENDLESS, 10, "returns no answer within 10 reasoning tokens"),
+        (ENDLESS, 100, "returns no answer within 100 reasoning tokens"),
+        (ENDLESS, "all", "before the server's own limit on the reply ends the reasoning"),
     ],
 )
-def test_thinking_that_was_not_asked_for_is_refused(
-    serve: Serve, speech: dict[str, object], thinking: int | None, reason: str
+def test_thinking_that_was_not_asked_for_or_does_not_end_is_refused(
+    serve: Serve, speech: dict[str, object], thinking: int | str | None, reason: str
 ) -> None:
-    """Before any reply is paid for, with what to do."""
     with pytest.raises(ModelError, match=reason):
         sampled(speaking(serve, **speech), thinking_tokens=thinking)
 
@@ -320,7 +281,6 @@ def test_thinking_can_be_turned_off(serve: Serve, tmp_path: Path) -> None:
     ],
 )
 def test_what_is_thought_is_no_reply(said: ChatReply, begun: bool, reply: str, state: str) -> None:  # noqa: FBT001 - a row of the table
-    """Where the thought ends, the reply begins."""
     sample = said.sample(begun=begun, meant=False)
     assert (sample.reply, sample.state) == (reply, state)
     if said.silent:
@@ -345,9 +305,8 @@ def test_what_is_thought_is_no_reply(said: ChatReply, begun: bool, reply: str, s
     ],
 )
 def test_options_that_mean_nothing_are_refused(given: dict[str, object], reason: str) -> None:
-    """Before a server is asked."""
     with pytest.raises(RequestError, match=reason):
-        check_address("http://host/v1", options(**given))
+        check_address("http://host/v1", ServerOptions(**{"api": "chat", **given}))  # type: ignore[arg-type] # its own fields
 
 
 def test_a_model_that_thinks_is_waited_for_longer() -> None:

@@ -60,13 +60,11 @@ ENDLESS = {
 
 @pytest.mark.parametrize("where", ENDLESS)
 def test_an_answer_that_never_ends_is_waited_for_until_the_deadline(where: str) -> None:
-    """Wherever it is that it does not end."""
     with raw(ENDLESS[where]) as address, pytest.raises(ScoringError, match=LATE):
         client(address).complete({"prompt": "a"})
 
 
 def test_an_answer_that_is_too_large_is_read_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor asked for again."""
     monkeypatch.setattr(client_module, "LARGEST", 1 << 20)
 
     def flood(connection: socket.socket) -> None:
@@ -120,7 +118,6 @@ def test_a_connection_that_never_stands_is_given_up(what: str) -> None:
 
 
 def test_connections_are_used_again_and_broken_ones_are_not() -> None:
-    """What a server closed meanwhile is opened anew."""
     opened, answers = [], [2, 1, 1]
 
     def answer(connection: socket.socket) -> None:
@@ -206,34 +203,8 @@ def test_who_interrupts_waits_for_nothing_and_may_ask_again(which: str) -> None:
 
 
 def test_a_notebook_asks_beside_its_own_event_loop() -> None:
-    """The loop runs whatever asks."""
-
     async def asks() -> object:
         return client(address, GENEROUS).complete({"prompt": "a"})
 
     with raw(lambda connection: connection.sendall(CLOSING)) as address:
         assert asyncio.run(asks()) == json.loads(ANSWER)
-
-
-def test_after_a_failure_the_same_client_asks_again() -> None:
-    """Its next work is another one; what was under way is cancelled."""
-    begun = threading.Event()
-
-    def answer(connection: socket.socket) -> None:
-        if begun.is_set():
-            connection.sendall(CLOSING)
-        else:
-            begun.set()
-            connection.recv(1)
-
-    def work(number: int) -> object:
-        if number == 0:
-            assert begun.wait(GENEROUS)
-            raise KeyboardInterrupt
-        return asked.complete({})
-
-    with raw(answer) as address:
-        asked = client(address, 10 * GENEROUS)
-        with pytest.raises(KeyboardInterrupt):
-            at_once(work, [0, 1], 2)
-        assert at_once(lambda _: asked.complete({}), [1], 1) == [json.loads(ANSWER)]

@@ -16,13 +16,11 @@ from tacit import Engine, Prompt, Scores, Store
 from tacit.errors import ModelError, PromptError, ScoringError, TacitError
 from tacit.models.openai.contracts import INPUT
 from tacit.models.openai.decisions import SAMPLE, DecidingModel
-from tacit.models.openai.loading import load_server
-from tacit.models.openai.options import Backoff, ServerOptions
 from tacit.models.registry import DEMO, folder_of
 from tacit.requests import REFUSED, ZERO, Decided, Decision, missing_by_reason
 from tacit.runs.notes import LARGEST
 from tacit.testing import check_model
-from tests.models.openai.conftest import Serve
+from tests.models.openai.conftest import Serve, load_as
 from tests.models.openai.deciding import Deciding, Form, Question, Values
 from tests.models.openai.model import Toy
 from tests.models.openai.serving import Asked, Sent, Serving
@@ -39,12 +37,8 @@ PROMPTS = [
 
 
 def deciding(server: Serving, store: Path | None = None, **options: Any) -> DecidingModel:  # noqa: ANN401 - its own fields
-    """The model of a server, which is asked again at once where it fails."""
     api = FORMS[server.manners.deciding.form or "openai"]
-    given: Any = {"api": api, "backoff": Backoff(first=0.0, most=0.0), "timeout": 20.0, **options}
-    model = load_server(server.address, ServerOptions(**given), store)
-    assert isinstance(model, DecidingModel)
-    return model
+    return load_as(DecidingModel, server, store, api=api, **options)
 
 
 def truth(toy: Toy, prompt: Prompt) -> list[float]:
@@ -242,9 +236,7 @@ def test_answers_that_are_exchanged_only_in_large_batches_are_seen(serve: Serve)
     assert found["alone"]["questions"] == SAMPLE
 
 
-def test_the_order_of_options_is_measured_where_each_question_is_asked_alone(
-    serve: Serve,
-) -> None:
+def test_the_order_of_options_is_measured_where_each_question_is_asked_alone(serve: Serve) -> None:
     model = deciding(serve(deciding=Deciding("systemone", most=1)))
     asked = [Decision(f"Which is {n}?", ("a cat", "a bird", "a tree")) for n in range(10)]
     found = model.dependence(asked)
@@ -356,7 +348,6 @@ def test_prompts_that_are_no_decisions_are_refused_before_any_is_asked(
 
 
 def test_a_vocabulary_is_not_ranked_by_decisions(tmp_path: Path) -> None:
-    """It is said before the server is asked anything."""
     given = {"norms": tacit.demo_data("norms"), "out": tmp_path / "run"}
     with pytest.raises(ModelError, match="roads: decisions"):
         tacit.run("assumptions", model="http://127.0.0.1:9/v1", api="decisions", **given)

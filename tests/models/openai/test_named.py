@@ -14,56 +14,29 @@ from tacit.models.loading import load_model, words_of
 from tacit.models.openai.named_routes import CompletionsRoute, Position, ScoreRoute
 from tacit.models.openai.options import ServerOptions
 from tacit.models.options import LoadOptions
-from tacit.requests import Prompt, Ranking, RankingPrompt, Vocabulary, missing_by_reason
+from tacit.requests import Prompt, RankingPrompt, Vocabulary, missing_by_reason
 from tests.models import tiny
-from tests.models.conftest import FolderOf, Loaded
 from tests.models.openai.conftest import Serve, load
 from tests.models.openai.model import Toy
 from tests.models.openai.naming import MOST, prompts_of
 from tests.models.openai.serving import Asked, Sent, Serving
-from tests.models.openai.test_agreement import TOLERANCE, HuggingFace
-from tests.models.openai.test_scores import PROMPTS, expected, one_token
-from tests.models.prompts import CONTINUED, EVERYWHERE
+from tests.models.openai.test_agreement import SGLANG, TOLERANCE, VLLM, HuggingFace
+from tests.models.openai.test_scores import PROMPTS, TEXT, expected, one_token
+from tests.models.test_ranking import same
 
 Names = Literal["vllm", "sglang"]
-NAMES: tuple[Names, ...] = ("vllm", "sglang")
+MANNERS: dict[Names, dict[str, Any]] = {"vllm": VLLM, "sglang": SGLANG}
+EACH = pytest.mark.parametrize("names", MANNERS)
 CAUSAL = source_of("demo", None).folder
-TEXT = "A bear has fur, is big, and has"
 
 
-def manners(names: Names) -> dict[str, Any]:
-    return {"names": names, "by_id": names == "vllm", "most": 20}
-
-
-@pytest.mark.parametrize("names", NAMES)
-@pytest.mark.parametrize("name", ["gpt2", "llama"])
-def test_named_tokens_are_scored_as_the_model_scores_them_here(
-    serve: Serve, loaded: Loaded, folder_of: FolderOf, name: str, names: Names
-) -> None:
-    """With a request for all answers to many prompts; only what follows nothing is missing."""
-    local, prompts = loaded(name), [*EVERYWHERE, *CONTINUED]
-    server = serve(HuggingFace(folder_of(name)), **manners(names))
-    served = load(server, folder_of(name))
-    assert served.description["roads"] == ["named-tokens"]
-    before = len(server.requests)
-    answered = served.answer(prompts)
-    assert len(server.requests) - before <= len(prompts) / 2
-    for prompt, here, there in zip(prompts, local.answer(prompts), answered, strict=True):
-        for one, other in zip(here.answers, there.answers, strict=True):
-            if other.logprob is None:
-                assert one.logprob is None or (name == "gpt2" and prompt.text in {"", "___"})
-                continue
-            assert other.logprob == pytest.approx(one.logprob, abs=TOLERANCE)
-            assert (other.tokens, other.spanned) == (one.tokens, one.spanned)
-
-
-@pytest.mark.parametrize("names", NAMES)
+@EACH
 def test_the_demo_model_has_the_same_scores_and_ranks_here_and_there(
     serve: Serve, names: Names
 ) -> None:
     """Whatever is ranked: words of one token and of several, and all words of the tokenizer."""
     local = load_model("demo")
-    server = serve(HuggingFace(CAUSAL), window=100, **manners(names))
+    server = serve(HuggingFace(CAUSAL), window=100, **MANNERS[names])
     served = load(server, CAUSAL)
     words = served.whole_words()
     assert words == words_of("demo")[1]
@@ -82,7 +55,7 @@ def test_the_demo_model_has_the_same_scores_and_ranks_here_and_there(
     values = [one.logprob for one in here.answers]
     assert [one.logprob for one in scored.answers] == pytest.approx(values, abs=TOLERANCE)
     for one, other in zip(ranks, ranked, strict=True):
-        assert same(one, other)
+        same(one, other)
     sent = server.requests[before:]
     if names == "sglang":
         assert len(sent) == len(prompts)
@@ -94,23 +67,12 @@ def test_the_demo_model_has_the_same_scores_and_ranks_here_and_there(
     assert sum(served.cost(prompts)) == read
 
 
-def same(one: Ranking, other: Ranking) -> bool:
-    """Whether two rankings are equal but for rounding."""
-    pairs = zip(one.targets, other.targets, strict=True)
-    return (
-        all(a.rank == b.rank and a.tokens == b.tokens for a, b in pairs)
-        and one.normaliser == pytest.approx(other.normaliser, abs=TOLERANCE)
-        and [word for word, _ in one.top] == [word for word, _ in other.top]
-        and (one.several, one.missing) == (other.several, other.missing)
-    )
-
-
-@pytest.mark.parametrize("names", NAMES)
+@EACH
 def test_rankings_that_were_wrong_for_a_while_are_asked_again(
     serve: Serve, tmp_path: Path, names: Names
 ) -> None:
     """Each word has the value of the next one."""
-    server = serve(HuggingFace(CAUSAL), window=100, **manners(names))
+    server = serve(HuggingFace(CAUSAL), window=100, **MANNERS[names])
     model = load(server, CAUSAL, concurrency=1)
     words = Vocabulary(model.whole_words().words[:100])
     prompts = [RankingPrompt(f"A thing of kind {n} has", words, words.words[:2]) for n in range(12)]
@@ -132,27 +94,27 @@ def test_rankings_that_were_wrong_for_a_while_are_asked_again(
     found = Engine(model, Store(tmp_path)).ask(prompts)
     assert server.faulty == 6
     for one, other in zip(right, found, strict=True):
-        assert same(one, other)
+        same(one, other)
 
 
-@pytest.mark.parametrize("names", NAMES)
+@EACH
 def test_a_server_of_which_only_rankings_are_stored_is_recognised(
     serve: Serve, tmp_path: Path, names: Names
 ) -> None:
     """By its canaries, as its values are not quite the same the next time."""
-    server = serve(HuggingFace(CAUSAL), window=100, noise=0.003, **manners(names))
+    server = serve(HuggingFace(CAUSAL), window=100, noise=0.003, **MANNERS[names])
     model = load(server, CAUSAL, kept=tmp_path)
     words = Vocabulary(model.whole_words().words[:20])
     Engine(model, Store(tmp_path)).ask([RankingPrompt(TEXT, words)])
     assert load(server, CAUSAL, kept=tmp_path).fingerprint == model.fingerprint
 
 
-@pytest.mark.parametrize("names", NAMES)
+@EACH
 def test_what_is_improbable_is_not_missing(
     serve: Serve, toy: Toy, tokenizer_file: Path, names: Names
 ) -> None:
     """Though neither echo nor next tokens tell it; prompts that begin alike follow one another."""
-    server = serve(None, **manners(names), echo="none")
+    server = serve(None, **MANNERS[names], echo="none")
     model = load(server, tokenizer_file, concurrency=1)
     prompt = Prompt(TEXT, one_token(toy, TEXT, range(0, 200, 40)), "")
     prompts = [*PROMPTS[::-1], prompt]
@@ -169,7 +131,6 @@ def test_what_is_improbable_is_not_missing(
 def test_without_a_tokenizer_or_a_route_the_echo_is_used(
     serve: Serve, tokenizer_file: Path
 ) -> None:
-    """And the description says so."""
     for server, tokenizer in ((serve(names="sglang"), None), (serve(), tokenizer_file)):
         assert load(server, tokenizer).description["roads"] == ["echo", "next-tokens"]
     with pytest.raises(ModelError, match="--elicitation named-tokens needs log-probabilities of"):
@@ -178,7 +139,7 @@ def test_without_a_tokenizer_or_a_route_the_echo_is_used(
         load(serve(names="sglang"), elicitation="named-tokens")
 
 
-@pytest.mark.parametrize("names", NAMES)
+@EACH
 @pytest.mark.parametrize("tokenizes", [True, False])
 def test_a_bos_is_the_servers_own(
     serve: Serve, tmp_path: Path, names: Names, *, tokenizes: bool
@@ -186,7 +147,7 @@ def test_a_bos_is_the_servers_own(
     """It stands before each prompt, also where the server does not return a prompt's tokens."""
     language = Toy(tiny.byte_level_with_bos().backend_tokenizer)
     language.tokenizer.save(str(tmp_path / "tokenizer.json"))
-    server = serve(language, **manners(names))
+    server = serve(language, **MANNERS[names])
 
     def untokenized(asked: Asked, server: Serving) -> dict[str, Any] | Sent:
         if "max_tokens" not in asked.body and "items" not in asked.body:
@@ -205,33 +166,24 @@ def test_a_bos_is_the_servers_own(
         assert one.logprob == pytest.approx(language.logprob(ids, 1), abs=1e-9)
 
 
-@pytest.mark.parametrize("names", NAMES)
-def test_another_tokenizer_is_refused(serve: Serve, tmp_path: Path, names: Names) -> None:
-    path = tmp_path / "tokenizer.json"
-    tiny.llama_like().backend_tokenizer.save(str(path))
-    with pytest.raises(ModelError, match="use the tokenizer of the served model"):
-        load(serve(**manners(names)), path)
-
-
 def test_129_tokens_are_two_requests_and_prompts_with_the_same_tokens_one() -> None:
     """Of vLLM; SGLang is asked about as many tokens in one."""
     ids = tuple(range(MOST + 1))
     positions = [Position((1,), ids), Position((1, 2), ids[-1:])]
-    asked = [[(one.before, len(one.ids)) for one in some] for some in _requests(positions)]
+    asked = [
+        [(one.before, len(one.ids)) for one in some]
+        for some in CompletionsRoute().requests(positions)
+    ]
     assert asked == [[((1,), MOST)], [((1,), 1), ((1, 2), 1)]]
     (group,) = ScoreRoute().requests(positions)
     assert ScoreRoute().body(group, 1.0, longer=False)["label_token_ids"] == [[*ids], [MOST]]
-
-
-def _requests(positions: list[Position]) -> list[list[Position]]:
-    return list(CompletionsRoute().requests(positions))
 
 
 def test_a_server_that_cuts_too_long_prompts_is_reported(
     serve: Serve, tokenizer_file: Path
 ) -> None:
     """Tacit sends it none, as the server says how long its window is."""
-    server = serve(**manners("sglang"), window=600)
+    server = serve(window=600, **SGLANG)
 
     def cut(asked: Asked, server: Serving) -> dict[str, Any]:
         items = asked.body.get("items")

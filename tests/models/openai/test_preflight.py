@@ -16,6 +16,7 @@ from tests.models import tiny
 from tests.models.openai.conftest import Serve, load
 from tests.models.openai.matrix.positions import values
 from tests.models.openai.serving import Asked, Sent, Serving
+from tests.models.openai.test_agreement import SGLANG, VLLM
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,6 @@ def test_what_a_server_can_do_is_found(
 def test_a_server_that_gives_too_little_is_refused(
     serve: Serve, manners: dict[str, Any], reason: str
 ) -> None:
-    """With all reasons, where several things are missing."""
     with pytest.raises(ModelError, match=f"cannot be used: .*{reason}"):
         load(serve(**manners))
 
@@ -70,7 +70,9 @@ def test_logits_are_refused(serve: Serve, tokenizer_file: Path) -> None:
         load(server, tokenizer_file)
 
 
-@pytest.mark.parametrize("more", [{}, {"echo": "none"}, {"echo": "none", "counts": False}])
+@pytest.mark.parametrize(
+    "more", [{}, {"echo": "none"}, {"echo": "none", "counts": False}, VLLM, SGLANG], ids=str
+)
 def test_another_tokenizer_is_refused(serve: Serve, tmp_path: Path, more: dict[str, Any]) -> None:
     """By its echo's tokens, by how many it counts, or by tokens that the other does not have."""
     path = tmp_path / "tokenizer.json"
@@ -98,7 +100,6 @@ def test_a_server_that_generates_without_end_is_hung_up_on(
 def test_a_server_that_lists_several_models_is_asked_for_a_name(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And told which there are."""
     monkeypatch.setattr(Client, "models", lambda *_: [{"id": "one"}, {"id": "two"}])
     with pytest.raises(ModelError, match="serves one, two: choose the model with --served-model"):
         load(serve())
@@ -107,7 +108,6 @@ def test_a_server_that_lists_several_models_is_asked_for_a_name(
 def test_a_list_of_models_that_fails_is_not_needed_with_a_name(
     serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is with none."""
     server = serve(lists=500)
     assert load(server, served_model="toy").name.startswith("toy at ")
     assert "--served-model" in caplog.text
@@ -116,6 +116,5 @@ def test_a_list_of_models_that_fails_is_not_needed_with_a_name(
 
 
 def test_nobody_at_the_address_is_reported_at_once() -> None:
-    """Without waiting for a server that may never come."""
     with pytest.raises(NetworkError, match=r"no server responds .* is it running"):
         load_server("http://127.0.0.1:9/v1", ServerOptions())

@@ -58,7 +58,6 @@ def test_this_machine(host: str, *, here: bool) -> None:
 
 
 def test_a_proxy_is_used_elsewhere_with_its_login(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the environment has it."""
     seen: list[bytes] = []
 
     def proxy(connection: socket.socket) -> None:
@@ -78,7 +77,6 @@ def test_a_proxy_is_used_elsewhere_with_its_login(monkeypatch: pytest.MonkeyPatc
 def test_a_proxy_that_cannot_be_used_is_refused(
     monkeypatch: pytest.MonkeyPatch, named: str
 ) -> None:
-    """The message repeats nothing of it."""
     monkeypatch.setenv("HTTPS_PROXY", named)
     with pytest.raises(ModelError, match="expected http://HOST:PORT or socks5:") as refused:
         client("https://a.test/v1")

@@ -13,9 +13,7 @@ from tacit.models.openai.roads import ECHO, NEXT_TOKENS, ROADS, VOTES, Road
 from tacit.requests import OUTSIDE, Prompt, missing_by_reason
 from tests.models.openai.conftest import Serve, load
 from tests.models.openai.model import Toy
-from tests.models.openai.test_scores import expected, one_token
-
-TEXT = "A bear has fur, is big, and has"
+from tests.models.openai.test_scores import TEXT, expected, one_token
 
 
 def test_a_forced_road_is_the_only_one(serve: Serve, toy: Toy, tokenizer_file: Path) -> None:

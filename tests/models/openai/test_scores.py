@@ -16,8 +16,9 @@ from tests.models import tiny
 from tests.models.openai.conftest import Serve, load
 from tests.models.openai.model import Toy, spelled
 
+TEXT = "A bear has fur, is big, and has"
 PROMPTS = [
-    Prompt("A bear has fur, is big, and has", ("claws", "claw", "the egg yolk", "a")),
+    Prompt(TEXT, ("claws", "claw", "the egg yolk", "a")),
     Prompt("True or false? The egg yolk is inside.", ("True", "False"), "\n"),
     Prompt("Something that has wings is ", ("bird", "called a bird"), ""),
     Prompt("Something that has fur is called a ___", ("bear", "birdhouse")),
@@ -46,12 +47,7 @@ def one_token(toy: Toy, text: str, ranks: range) -> tuple[str, ...]:
 
 @pytest.mark.parametrize(
     "manners",
-    [
-        {"top": 0},
-        {"top": 5, "most": 5},
-        {"zero": "endless", "silent": 2},
-        {"spaced": False},
-    ],
+    [{"top": 0}, {"top": 5, "most": 5}, {"zero": "endless", "silent": 2}, {"spaced": False}],
     ids=str,
 )
 def test_all_answers_of_a_server_that_echoes_are_right(
@@ -75,40 +71,24 @@ def test_parts_of_characters_are_tokens_that_a_server_does_not_name(serve: Serve
 
 @pytest.mark.parametrize(
     "manners",
-    [
-        {"echo": "none", "form": "content"},
-        {"echo": "none", "by_id": True},
-        {"echo": "shifted"},
-    ],
+    [{"echo": "none", "form": "content"}, {"echo": "none", "by_id": True}, {"echo": "shifted"}],
     ids=str,
 )
 def test_next_tokens_alone_give_what_is_among_them(
     serve: Serve, toy: Toy, tokenizer_file: Path, manners: dict[str, object]
 ) -> None:
     """One request reads all answers of one token; what is outside is missing, and counted."""
-    text = "A bear has fur, is big, and has"
-    inside, outside = one_token(toy, text, range(3)), one_token(toy, text, range(150, 152))
+    inside, outside = one_token(toy, TEXT, range(3)), one_token(toy, TEXT, range(150, 152))
     server = serve(None, **manners)
     model = load(server, tokenizer_file)
     before = len(server.requests)
-    (scored,) = model.answer([Prompt(text, (*inside, *outside), "")])
+    (scored,) = model.answer([Prompt(TEXT, (*inside, *outside), "")])
     assert len(server.requests) == before + 1
     values = [one.logprob for one in scored.answers]
-    right = [logprob for logprob, _, _ in expected(toy, Prompt(text, inside, ""))]
+    right = [logprob for logprob, _, _ in expected(toy, Prompt(TEXT, inside, ""))]
     assert values[:3] == pytest.approx(right, abs=1e-9)
     assert values[3:] == [None, None]
     assert missing_by_reason([scored]) == {OUTSIDE: 2}
-
-
-def test_an_echo_tells_what_is_outside(serve: Serve, toy: Toy, tokenizer_file: Path) -> None:
-    """Where it was found right, nothing has to be missing."""
-    text = "A bear has fur, is big, and has"
-    prompt = Prompt(text, one_token(toy, text, range(0, 200, 40)), "")
-    model = load(serve(top=1), tokenizer_file)
-    (scored,) = model.answer([prompt])
-    right = [logprob for logprob, _, _ in expected(toy, prompt)]
-    assert [one.logprob for one in scored.answers] == pytest.approx(right, abs=1e-9)
-    assert not missing_by_reason([scored])
 
 
 @pytest.mark.parametrize("has_tokenizer", [True, False])
@@ -116,11 +96,10 @@ def test_next_tokens_follow_one_another(
     serve: Serve, toy: Toy, tokenizer_file: Path, *, has_tokenizer: bool
 ) -> None:
     """An answer of several tokens is read token by token, where there is no correct echo."""
-    text = "A bear has fur, is big, and has"
-    (first,) = one_token(toy, text, range(1))
-    (second,) = one_token(toy, text + first, range(1))
-    (third,) = one_token(toy, text + first + second, range(1))
-    prompt = Prompt(text, (first + second + third,), "")
+    (first,) = one_token(toy, TEXT, range(1))
+    (second,) = one_token(toy, TEXT + first, range(1))
+    (third,) = one_token(toy, TEXT + first + second, range(1))
+    prompt = Prompt(TEXT, (first + second + third,), "")
     ((right, tokens, _),) = expected(toy, prompt)
     model = load(serve(echo="shifted"), tokenizer_file if has_tokenizer else None)
     (scored,) = model.answer([prompt])
@@ -130,11 +109,10 @@ def test_next_tokens_follow_one_another(
 
 def test_which_token_is_outside_is_told(serve: Serve, toy: Toy, tokenizer_file: Path) -> None:
     """An answer whose first token is outside is no likelier than any inside; another may be."""
-    text = "A bear has fur, is big, and has"
-    (first, unlikely) = (*one_token(toy, text, range(1)), *one_token(toy, text, range(150, 151)))
-    (second,) = one_token(toy, text + first, range(150, 151))
+    (first, unlikely) = (*one_token(toy, TEXT, range(1)), *one_token(toy, TEXT, range(150, 151)))
+    (second,) = one_token(toy, TEXT + first, range(150, 151))
     model = load(serve(echo="none"), tokenizer_file)
-    (scored,) = model.answer([Prompt(text, (first + second, unlikely), "")])
+    (scored,) = model.answer([Prompt(TEXT, (first + second, unlikely), "")])
     assert [one.missing for one in scored.answers] == [completions.LATER, OUTSIDE]
 
 
@@ -142,8 +120,7 @@ def test_a_drawn_token_is_not_among_the_most_probable(
     serve: Serve, toy: Toy, tokenizer_file: Path
 ) -> None:
     """Servers add it to them; what can be read would else depend on the draw."""
-    text = "A bear has fur, is big, and has"
-    prompt = Prompt(text, one_token(toy, text, range(30)), "")
+    prompt = Prompt(TEXT, one_token(toy, TEXT, range(30)), "")
     model = load(serve(echo="none", top=5), tokenizer_file)
     for _ in range(20):
         (scored,) = model.answer([prompt])
@@ -185,7 +162,6 @@ def test_what_nothing_stands_before_is_missing(serve: Serve, tokenizer_file: Pat
 
 
 def test_a_bos_is_what_an_empty_text_follows(serve: Serve, tmp_path: Path) -> None:
-    """As in a model in this process."""
     language = Toy(tiny.byte_level_with_bos().backend_tokenizer)
     language.tokenizer.save(str(tmp_path / "tokenizer.json"))
     for tokenizer in (tmp_path, None):
@@ -201,7 +177,6 @@ def test_a_bos_is_what_an_empty_text_follows(serve: Serve, tmp_path: Path) -> No
 def test_a_prompt_that_is_too_long_is_refused_before_it_is_asked(
     serve: Serve, tokenizer_file: Path
 ) -> None:
-    """The server says how much it takes."""
     model = load(serve(), tokenizer_file)
     with pytest.raises(PromptError, match="accepts at most 399"):
         model.cost([Prompt("word " * 400, ("a",))])
@@ -221,7 +196,6 @@ def test_costs_are_tokens_or_a_guess(serve: Serve, toy: Toy, tokenizer_file: Pat
 def test_a_refused_prompt_is_named(
     serve: Serve, tokenizer_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With what the server said of it."""
     server = serve(echo="none")
     model = load(server, tokenizer_file)
     monkeypatch.setattr(server.manners, "most", 0)

@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import socket
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 
 import httpx2
@@ -20,35 +20,6 @@ from tests.models.openai.raw import raw
 
 GENEROUS = 60.0
 WHOLE = b'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 13\r\n\r\n{"model":"m"}'
-
-
-def silent(
-    answer: Callable[[httpx2.Request], Coroutine[None, None, httpx2.Response]] | None = None,
-) -> Client:
-    """A client that asks nobody, or a function in place of the network."""
-
-    def refused(_: httpx2.Request) -> httpx2.Response:
-        return httpx2.Response(404)
-
-    options = ServerOptions(backoff=Backoff(attempts=3, first=0.0, most=0.0))
-    return Client("http://127.0.0.1:1/v1", options, None, httpx2.MockTransport(answer or refused))
-
-
-def test_what_is_ready_is_given_while_something_slow_is_under_way() -> None:
-    """Also when nothing else comes that could have it given."""
-    release = threading.Event()
-
-    def work(number: int) -> int:
-        assert number or release.wait(GENEROUS)
-        return -number
-
-    given: dict[int, int] = {}
-    with closing(Stream(work, range(5), 2, 0.01).parts()) as parts:
-        while len(given) < 4:
-            given.update(next(parts))
-        assert given == {number: -number for number in range(1, 5)}
-        release.set()
-        assert list(parts) == [[(0, 0)]]
 
 
 def test_nobody_waits_where_a_part_ends() -> None:
@@ -120,47 +91,6 @@ def test_a_failure_is_raised_when_what_is_finished_is_given() -> None:
     assert sorted(begun) == [0, 1, 2]
 
 
-def test_what_came_beside_a_wrong_reply_is_not_given() -> None:
-    """The engine would store it, and withdraw it at once."""
-
-    def work(number: int) -> int:
-        if number == 1:
-            raise UnreliableError("another model")
-        return number
-
-    with pytest.raises(UnreliableError, match="another model"):
-        list(Stream(work, range(9), 1, 30.0).parts())
-
-
-def test_an_unreliable_reply_is_told_of_before_other_failures() -> None:
-    """Else what was stored before would not be withdrawn."""
-    failed = threading.Event()
-
-    def work(number: int) -> int:
-        if number:
-            failed.set()
-            raise ScoringError("it is broken")
-        assert failed.wait(GENEROUS)
-        raise UnreliableError("another model")
-
-    with pytest.raises(UnreliableError, match="another model"):
-        list(Stream(work, range(2), 2, 30.0).parts())
-
-
-def test_what_is_finished_is_given_before_an_interruption_is_raised() -> None:
-    """Also what is collected for a later part."""
-
-    def work(number: int) -> int:
-        if number == 2:
-            raise KeyboardInterrupt
-        return number
-
-    given: list[list[tuple[int, int]]] = []
-    with pytest.raises(KeyboardInterrupt):
-        given.extend(Stream(work, range(9), 1, 1e6).parts())
-    assert given == [[(0, 0), (1, 1)]]
-
-
 def test_a_check_that_fails_ends_the_work_when_the_results_are_given() -> None:
     """A server that fails says nothing against what it answered before."""
     checked: list[int] = []
@@ -178,21 +108,34 @@ def test_a_check_that_fails_ends_the_work_when_the_results_are_given() -> None:
     assert len(checked) == 1
 
 
-def test_a_check_that_finds_another_model_keeps_results_back() -> None:
-    """Those that were to be given next."""
-    given: list[list[tuple[int, int]]] = []
+@pytest.mark.parametrize("found", ["by a reply", "beside a failure", "by the check"])
+def test_nothing_is_given_once_another_model_is_found(found: str) -> None:
+    """The engine would store it; and it withdraws what it has by this error, and by no other."""
+    failed = threading.Event()
 
     def check() -> None:
         raise UnreliableError("another model")
 
+    def work(number: int) -> int:
+        if found == "by a reply" and number == 1:
+            check()
+        if found == "beside a failure":
+            if number:
+                failed.set()
+                raise ScoringError("it is broken")
+            assert failed.wait(GENEROUS)
+            check()
+        return number
+
+    several = 2 if found == "beside a failure" else 1
+    checked = check if found == "by the check" else None
+    given: list[list[tuple[int, int]]] = []
     with pytest.raises(UnreliableError, match="another model"):
-        given.extend(Stream(lambda number: number, range(9), 2, 0.0, check).parts())
+        given.extend(Stream(work, range(9), several, 30.0, checked).parts())
     assert not given
 
 
 def test_items_that_cannot_be_taken_fail_as_well() -> None:
-    """An iterator's own error ends the work."""
-
     def items() -> Iterator[int]:
         yield 1
         raise ValueError("no more")
@@ -249,7 +192,8 @@ def test_the_consumer_may_ask_meanwhile() -> None:
         return httpx2.Response(500 if failing else 200, json={"prompt": "p"})
 
     retried: list[bool] = []
-    client = silent(answer)
+    options = ServerOptions(backoff=Backoff(attempts=3, first=0.0, most=0.0))
+    client = Client("http://127.0.0.1:1/v1", options, None, httpx2.MockTransport(answer))
 
     def ask(prompt: str) -> str:
         return str(client.complete({"prompt": prompt})["prompt"])

@@ -54,8 +54,6 @@ def test_what_was_stored_since_the_last_check_is_withdrawn(tmp_path: Path) -> No
 
 
 class Unreachable(Changing):
-    """A model that cannot be checked."""
-
     def recheck(self, answered: Sequence[object], *, last: bool) -> str | None:  # noqa: ARG002
         raise ScoringError("no connection")
 

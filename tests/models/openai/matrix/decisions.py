@@ -10,14 +10,7 @@ from typing import Any
 import numpy as np
 
 from tests.models.openai.deciding import questions_of
-from tests.models.openai.matrix.faults import (
-    DECISIONS,
-    MODEL,
-    SHAPED,
-    Fault,
-    Hidden,
-    on_answer,
-)
+from tests.models.openai.matrix.faults import DECISIONS, MODEL, SHAPED, Fault, Hidden, on_answer
 from tests.models.openai.matrix.honest import Server
 from tests.models.openai.model import Answer
 from tests.models.openai.serving import Asked, Respond, Sent
@@ -100,7 +93,6 @@ def _without_probabilities(answer: Answer) -> Answer:
 
 
 def _renamed(answer: Answer) -> Answer:
-    """Options are returned in capitals."""
     if "probabilities" not in answer:
         return answer
     pairs = [{**one, "value": one["value"].upper()} for one in answer["probabilities"]]
@@ -148,70 +140,36 @@ def _heated(asked: Asked, server: Server) -> Answer:
     return _values(server.answer(asked.body), _logits(lambda values: values / 0.7))
 
 
-FAULTS = (
-    Fault("answered in the other contract", _NEW, lambda: _in_sglangs, DECISIONS),
-    Fault("answers in another order", _NEW, _answers(lambda a: a[::-1]), DECISIONS),
-    Fault(
-        "answers without names, in another order",
-        _NEW,
-        _answers(lambda answers: _unnamed(answers)[::-1]),
-        DECISIONS,
-    ),
-    Fault("one answer fewer", _NEW, _answers(lambda a: a[:-1]), DECISIONS),
-    Fault("one answer twice", _NEW, _answers(lambda a: [a[0], *a]), DECISIONS),
-    Fault("percents", _NEW, _each(lambda v: [100 * p for p in v]), DECISIONS),
-    Fault("log-probabilities", _NEW, _each(lambda v: [math.log(p) for p in v]), DECISIONS),
-    Fault("probabilities among all tokens", _NEW, _each(lambda v: [p / 2 for p in v]), DECISIONS),
-    Fault("NaN probabilities", _NEW, _each(lambda v: [math.nan for _ in v]), DECISIONS),
-    Fault("null probabilities", _NEW, _each(lambda v: [None for _ in v]), DECISIONS),
-    Fault("probabilities of 3 digits", _NEW, _each(lambda v: [round(p, 3) for p in v]), DECISIONS),
-    Fault(
-        "confidence alone",
-        _NEW,
-        _answers(lambda answers: list(map(_without_probabilities, answers))),
-        DECISIONS,
-    ),
-    Fault("options in capitals", _NEW, _answers(lambda a: list(map(_renamed, a))), DECISIONS),
-    Fault("the same for all", _NEW, _each(lambda v: [1 / len(v) for _ in v]), DECISIONS),
-    Fault(
-        "probability of the opposite",
-        _NEW,
-        _each(lambda v: v[::-1]),
-        DECISIONS,
-        hidden=Hidden(MODEL),
-    ),
-    Fault("refuses one text in four", _NEW, lambda: _refusing, DECISIONS),
-    Fault("noise of 0.05 in logits", _NEW, _noisy(0.05), DECISIONS),
-    Fault("noise of 0.3 in logits", _NEW, _noisy(0.3), DECISIONS),
-    Fault(
-        "temperature of 0.7 in probabilities",
-        _NEW,
-        lambda: _heated,
-        DECISIONS,
-        hidden=Hidden(SHAPED),
-    ),
-    Fault(
-        "more for the first option in a batch",
-        _NEW,
-        _depending(lambda _, size, __: 3.0 * (size > 1)),
-        DECISIONS,
-    ),
-    Fault(
-        "more for the first option of later questions",
-        _NEW,
-        _depending(lambda at, *_: 3.0 * at),
-        DECISIONS,
-    ),
-    Fault(
-        "more for the first of several options",
-        _NEW,
-        _depending(lambda _, __, options: 8.0 * (options > 2)),
-        DECISIONS,
-    ),
-    Fault(
-        "not implemented",
-        _NEW,
-        lambda: lambda *_: Sent(b'{"error": {"message": "no decisions"}}', status=501),
-        DECISIONS,
-    ),
+_BATCH = "more for the first option "
+_UNIMPLEMENTED = Sent(b'{"error": {"message": "no decisions"}}', status=501)
+_MADE: dict[str, Callable[[], Respond]] = {
+    "answered in the other contract": lambda: _in_sglangs,
+    "answers in another order": _answers(lambda answers: answers[::-1]),
+    "answers without names, in another order": _answers(lambda answers: _unnamed(answers)[::-1]),
+    "one answer fewer": _answers(lambda answers: answers[:-1]),
+    "one answer twice": _answers(lambda answers: [answers[0], *answers]),
+    "percents": _each(lambda v: [100 * p for p in v]),
+    "log-probabilities": _each(lambda v: [math.log(p) for p in v]),
+    "probabilities among all tokens": _each(lambda v: [p / 2 for p in v]),
+    "NaN probabilities": _each(lambda v: [math.nan for _ in v]),
+    "null probabilities": _each(lambda v: [None for _ in v]),
+    "probabilities of 3 digits": _each(lambda v: [round(p, 3) for p in v]),
+    "confidence alone": _answers(lambda answers: list(map(_without_probabilities, answers))),
+    "options in capitals": _answers(lambda answers: list(map(_renamed, answers))),
+    "the same for all": _each(lambda v: [1 / len(v) for _ in v]),
+    "probability of the opposite": _each(lambda v: v[::-1]),
+    "refuses one text in four": lambda: _refusing,
+    "noise of 0.05 in logits": _noisy(0.05),
+    "noise of 0.3 in logits": _noisy(0.3),
+    "temperature of 0.7 in probabilities": lambda: _heated,
+    f"{_BATCH}in a batch": _depending(lambda _, size, __: 3.0 * (size > 1)),
+    f"{_BATCH}of later questions": _depending(lambda at, *_: 3.0 * at),
+    "more for the first of several options": _depending(lambda _, __, n: 8.0 * (n > 2)),
+    "not implemented": lambda: lambda *_: _UNIMPLEMENTED,
+}
+_HIDDEN = {"probability of the opposite": MODEL, "temperature of 0.7 in probabilities": SHAPED}
+
+FAULTS = tuple(
+    Fault(name, _NEW, make, DECISIONS, hidden=Hidden(_HIDDEN[name]) if name in _HIDDEN else None)
+    for name, make in _MADE.items()
 )

@@ -290,6 +290,8 @@ def _is_odd(text: str) -> bool:
     return hashlib.sha256(text.encode()).digest()[0] % 2 == 1
 
 
+_SWAPPED = "BerriAI/litellm#25503"
+
 MODELS = [
     Fault(
         "cache by the text in lower case",
@@ -308,27 +310,27 @@ MODELS = [
     ),
     Fault("requests under way at once get each other's answers", "vllm-project/vllm#9910", _swaps),
     Fault("answers the previous request", "sgl-project/sglang#4593", _previous),
-    Fault("other weights", "BerriAI/litellm#25503", _other(lambda _: True), starts=("midway",)),
+    Fault("other weights", _SWAPPED, _other(lambda _: True), starts=("midway",)),
     Fault(
         "other weights, by their name",
-        "BerriAI/litellm#25503",
+        _SWAPPED,
         _other(lambda _: True, model="toy-2"),
         hidden=Hidden(MODEL),
     ),
     Fault(
         "two replicas with other weights in turn",
-        "BerriAI/litellm#25503",
+        _SWAPPED,
         _other(lambda asked: asked.number % 2 == 1),
     ),
     Fault(
         "two replicas with other weights, by the text",
-        "BerriAI/litellm#25503",
+        _SWAPPED,
         _other(lambda asked: _is_odd(asked.text)),
         hidden=Hidden(SAME),
     ),
     Fault(
         "other weights where requests come at once",
-        "BerriAI/litellm#25503",
+        _SWAPPED,
         _crowded,
         hidden=Hidden(CHANCE, starts=STARTS),
     ),
@@ -401,6 +403,8 @@ def _without_logprobs(answer: Answer) -> Answer:
     return {**answer, "choices": choices} | dict.fromkeys({"token_logprobs"} & set(answer))
 
 
+_TOP_K = "vllm-project/vllm#9453"
+
 VALUES = [
     Fault("noise of 0.05 nats", "vllm-project/vllm#7779", _noisy(0.05), SCORED),
     Fault("noise of 0.3 nats", "vllm-project/vllm#51187", _noisy(0.3), SCORED),
@@ -415,30 +419,11 @@ VALUES = [
     Fault("logits, not normalised", "ml-explore/mlx-examples#806", _each(lambda v: v + 9), SCORED),
     Fault("all zero", "ggml-org/llama.cpp#27972", _each(lambda _: 0.0), SCORED),
     Fault(
-        "top-k renormalised",
-        "vllm-project/vllm#9453",
-        on_answer(lambda answer: tops(answer, _renormalised)),
-        SCORED,
+        "top-k renormalised", _TOP_K, on_answer(lambda answer: tops(answer, _renormalised)), SCORED
     ),
-    Fault(
-        "top_p of 0.9 applied",
-        "vllm-project/vllm#9453",
-        on_answer(lambda answer: tops(answer, _nucleus)),
-        SCORED,
-    ),
-    Fault(
-        "temperature of 0.7 in the values",
-        "vllm-project/vllm#9453",
-        _heated(0.7),
-        SCORED,
-        hidden=Hidden(SHAPED),
-    ),
-    Fault(
-        "temperature of 0.7 in next tokens' values",
-        "vllm-project/vllm#9453",
-        _heated(0.7, echoes=False),
-        ECHO,
-    ),
+    Fault("top_p of 0.9 applied", _TOP_K, on_answer(lambda answer: tops(answer, _nucleus)), SCORED),
+    Fault("temperature of 0.7 in the values", _TOP_K, _heated(0.7), SCORED, hidden=Hidden(SHAPED)),
+    Fault("temperature of 0.7 in next tokens' values", _TOP_K, _heated(0.7, echoes=False), ECHO),
     Fault("NaN", "vllm-project/vllm#48585", _each(lambda _: math.nan), SCORED),
     Fault("nulls at one request in five", "huggingface/trl#6693", some(_nothing, 5), SCORED),
     Fault(
@@ -656,8 +641,6 @@ ANSWERS = [
 
 
 def _content(change: Callable[[str], object]) -> Callable[[], Respond]:
-    """Changes each reply's text."""
-
     def one(choice: Answer) -> Answer:
         message = choice["message"]
         return {**choice, "message": {**message, "content": change(message["content"])}}
@@ -677,7 +660,7 @@ def _unseeded(asked: Asked, server: Server) -> Answer:
     return server.answer({**asked.body, "seed": 10**6 + asked.number})
 
 
-_HEAT = "livekit/agents#7178"
+_HEAT, _THOUGHT = "livekit/agents#7178", "rocketride-org/rocketride-server#1440"
 
 REPLIES = [
     Fault("the same replies to a text each time", "BerriAI/litellm#894", on_body(seed=1), VOTES),
@@ -695,13 +678,13 @@ REPLIES = [
     ),
     Fault(
         "replies that begin with a thought",
-        "rocketride-org/rocketride-server#1440",
+        _THOUGHT,
         _content(lambda text: f"<think>Hm</think>\n\n{text}"),
         VOTES,
     ),
     Fault(
         "replies with a thought that does not end",
-        "rocketride-org/rocketride-server#1440",
+        _THOUGHT,
         _content(lambda text: f"<think>{text}"),
         VOTES,
     ),

@@ -56,5 +56,4 @@ class Server(Serving):
 
     @cached_property
     def other(self) -> Model:
-        """The same with other weights."""
         return honest(self.form, weights=1)

@@ -68,7 +68,6 @@ def reply(text: str, word: str, draw: int) -> str:
 
 @cache
 def replies(text: str, weights: int = 0, heat: float = 1.0) -> Mapping[str, float]:
-    """How probable each reply to a text is."""
     shares = {word: share ** (1 / heat) for word, share in opinions(text, weights).items()}
     draws = 20 if text.lstrip().startswith(_OPEN_ENDED) else 1
     total = draws * sum(shares.values())

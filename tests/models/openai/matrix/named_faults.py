@@ -24,13 +24,20 @@ def _is_about_named(asked: Asked) -> bool:
     return "items" in asked.body or "logprob_token_ids" in asked.body
 
 
-def _of_named(respond: Callable[[Asked, Server], Answer]) -> Callable[[], Respond]:
+def _only_named(make: Callable[[], Respond]) -> Callable[[], Respond]:
     """Requests that name tokens are answered so, and all others rightly."""
-    return lambda: (
-        lambda asked, server: (
+
+    def made() -> Respond:
+        respond = make()
+        return lambda asked, server: (
             respond(asked, server) if _is_about_named(asked) else server.answer(asked.body)
         )
-    )
+
+    return made
+
+
+def _of_named(respond: Respond) -> Callable[[], Respond]:
+    return _only_named(lambda: respond)
 
 
 def _changed(change: Callable[[Answer], Answer]) -> Callable[[], Respond]:
@@ -50,23 +57,9 @@ def _heated() -> Respond:
     models: dict[float, Any] = {}
 
     def respond(asked: Asked, server: Server) -> Answer:
-        if not _is_about_named(asked):
-            return server.answer(asked.body)
         heat = float(asked.body["temperature"])
         models.setdefault(heat, honest(server.form, heat=heat))
         return dict(models[heat].answer(asked.body))
-
-    return respond
-
-
-def _always_heated() -> Respond:
-    model: list[Any] = []
-
-    def respond(asked: Asked, server: Server) -> Answer:
-        if not _is_about_named(asked):
-            return server.answer(asked.body)
-        model[:] = model or [honest(server.form, heat=0.7)]
-        return dict(model[0].answer(asked.body))
 
     return respond
 
@@ -138,8 +131,6 @@ def _of_previous() -> Respond:
 
     def respond(asked: Asked, server: Server) -> Answer:
         own = server.answer(asked.body)
-        if not _is_about_named(asked):
-            return own
         with server.lock:
             answer, before[:] = (before or [own])[0], [own]
         return {**answer, "usage": own["usage"]}
@@ -148,13 +139,14 @@ def _of_previous() -> Respond:
 
 
 _VLLM, _IDS = "vllm-project/vllm#43463", "vllm-project/vllm#44319"
+_TOP_K, _LISTED = "vllm-project/vllm#9453", "vllm-project/vllm#16546"
 
 FAULTS = (
-    Fault("named: temperature applied", "standardcompletions/rfcs#11", _heated, NAMED),
-    Fault("named: temperature of 0.7", "vllm-project/vllm#9453", _always_heated, NAMED),
+    Fault("named: temperature applied", "standardcompletions/rfcs#11", _only_named(_heated), NAMED),
+    Fault("named: temperature of 0.7", _TOP_K, _only_named(faults._heated(0.7)), NAMED),
     Fault("named: only the likeliest 20 come back", _VLLM, _on_tops(_unlisted_lost), NAMED),
-    Fault("named: -9999 below 20", "vllm-project/vllm#16546", _on_tops(_unlisted_never), NAMED),
-    Fault("named: one value below 20", "vllm-project/vllm#16546", _on_tops(_unlisted_alike), NAMED),
+    Fault("named: -9999 below 20", _LISTED, _on_tops(_unlisted_never), NAMED),
+    Fault("named: one value below 20", _LISTED, _on_tops(_unlisted_alike), NAMED),
     Fault("named: by their texts", _IDS, _asked_with(return_tokens_as_token_ids=False), VLLM),
     Fault("named: the first 64 alone", _VLLM, _on_tops(lambda top: top[:65]), NAMED),
     Fault("named: values of other tokens", _VLLM, _on_tops(_rotated), NAMED),
@@ -165,14 +157,9 @@ FAULTS = (
         _changed(lambda answer: values(answer, lambda value: value + 9)),
         NAMED,
     ),
-    Fault(
-        "named: renormalised among themselves",
-        "vllm-project/vllm#9453",
-        _on_tops(faults._renormalised),
-        NAMED,
-    ),
+    Fault("named: renormalised among themselves", _TOP_K, _on_tops(faults._renormalised), NAMED),
     Fault("named: prompts in reverse order", "sgl-project/sglang#4593", _changed(_reversed), NAMED),
-    Fault("named: the request before", "vllm-project/vllm#42019", _of_previous, NAMED),
+    Fault("named: the request before", "vllm-project/vllm#42019", _only_named(_of_previous), NAMED),
     Fault(
         "named: the last 40 tokens, counts all",
         "ollama/ollama#3839",

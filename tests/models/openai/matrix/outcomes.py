@@ -163,8 +163,6 @@ def _tokenizer_file() -> Path:
 
 
 class _Lines(logging.Handler):
-    """Records what is logged, without the server's address."""
-
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.lines: list[str] = []

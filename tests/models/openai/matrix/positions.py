@@ -58,7 +58,6 @@ def entries(answer: Answer, change: Callable[[Entry], Entry]) -> Answer:
 
 
 def values(answer: Answer, change: Callable[[float], Any]) -> Answer:
-    """An answer with each log-probability changed."""
     return entries(answer, lambda one: replace(one, value=change(one.value)))
 
 

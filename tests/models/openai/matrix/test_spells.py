@@ -197,7 +197,6 @@ def test_what_an_interrupted_run_left_is_checked_by_the_next(
 
 
 def test_a_run_asks_eight_prompts_again_and_a_finished_one_none(tmp_path: Path) -> None:
-    """Beside the last check of the server itself."""
     bodies: list[dict[str, Any]] = []
 
     def noted(asked: Asked, server: Server) -> Answer:
@@ -223,12 +222,7 @@ class Counting(FakeModel):
 
 @pytest.mark.parametrize(
     ("number", "expected"),
-    [
-        (3, [(3, True)]),
-        (800, [(8, True)]),
-        (2100, [(16, True)]),
-        (3000, [(10, False), (13, True)]),
-    ],
+    [(3, [(3, True)]), (800, [(8, True)]), (2100, [(16, True)]), (3000, [(10, False), (13, True)])],
 )
 def test_fewer_than_one_request_in_a_hundred_is_a_repeated_one(
     number: int, expected: list[tuple[int, bool]], tmp_path: Path
