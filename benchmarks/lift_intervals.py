@@ -127,7 +127,7 @@ def undecided(
 
 
 def trial(population: Population, n: int, accuracy: float, random: np.random.Generator) -> Trial:
-    """SamplingPrompt a sample and makes every interval of it."""
+    """Draw a sample and make every interval of it."""
     right, score, cluster = undecided(population, n, accuracy, random)
     how = Permutations(DRAWS, seed=int(random.integers(2**32)))
     sample = RankedRows.of(right, score, cluster)

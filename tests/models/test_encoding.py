@@ -133,6 +133,9 @@ def changed(kind: str) -> PreTrainedTokenizerBase:
         backend.model.dropout = 0.5
     elif kind == "no pre-tokenizer":
         backend.pre_tokenizer = pre_tokenizers.Sequence([])
+    elif kind == "normalized to a word":
+        backend.normalizer = normalizers.NFKC()
+        backend.add_tokens([AddedToken("#\uff41", normalized=True)])
     else:
         backend.add_tokens([AddedToken({"added words": "a bird", "added word": "bird"}[kind])])
     return bare(tokenizer)
@@ -149,6 +152,7 @@ def changed(kind: str) -> PreTrainedTokenizerBase:
         "no pre-tokenizer",
         "added words",
         "added word",
+        "normalized to a word",
     ],
 )
 def test_whatever_may_reach_over_a_space_is_given_whole_strings(kind: str) -> None:

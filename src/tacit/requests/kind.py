@@ -174,7 +174,7 @@ class Kind(ABC, Generic[R, A]):
         found: dict[Key, dict[Any, Any]] = defaultdict(dict)
         for key, part, value in zip(keys, columns[n], values, strict=True):
             found[key][part] = value
-        return found
+        return dict(found)
 
 
 def improper(value: float | None) -> bool:

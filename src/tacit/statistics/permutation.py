@@ -91,9 +91,9 @@ class Permuted:
         """
         tail = (1 - level) / 2
         high, low = critical_value(self.ratios, tail), critical_value(-self.ratios, tail)
-        if high is None or low is None or not self.error > _EQUAL:
+        if high is None or low is None or not np.isfinite([self.value, high, low]).all():
             return Estimate(figure, why=TOO_FEW)
-        if not np.isfinite([self.value, high, low]).all():
+        if self.clusters == 1 or not self.error > _EQUAL:
             return Estimate(figure, why=TOO_FEW)
         wider = float(stdtrit(self.clusters - 1, 1 - tail) / ndtri(1 - tail))
         below, above = (
@@ -122,8 +122,8 @@ class Permuted:
 
 
 def _widened(end: float, by: float) -> float:
-    """Lower an interval's lower end, but not from above 0 to 0 or below."""
-    return end - by if end <= 0 else max(end - by, min(end, _EQUAL))
+    """Lower an interval's lower end; one above 0 keeps at least half of its distance from 0."""
+    return end - by if end <= 0 else max(end - by, end / 2)
 
 
 def over_error(values: Floats, errors: Floats) -> Floats:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tokenizers import Tokenizer
     from transformers import PreTrainedTokenizerBase
 
 
@@ -40,10 +41,16 @@ def splits(tokenizer: PreTrainedTokenizerBase) -> bool:
     return (
         all(part["type"] in _LOCAL_NORMALIZERS for part in _parts(backend.normalizer))
         and _splits_words(_parts(backend.pre_tokenizer))
-        and not any(
-            _may_reach(token.content) for token in backend.get_added_tokens_decoder().values()
-        )
+        and not any(map(_may_reach, _added(backend)))
     )
+
+
+def _added(backend: Tokenizer) -> Iterator[str]:
+    """Yield the added tokens as they are matched in a text."""
+    for token in backend.get_added_tokens_decoder().values():
+        yield token.content
+        if token.normalized and backend.normalizer is not None:
+            yield backend.normalizer.normalize_str(token.content)
 
 
 def _parts(component: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - from an untyped library
