@@ -222,8 +222,13 @@ def test_a_probe_of_a_file_is_run_and_reported(
     """A report of it needs the file again; a figure that cannot be drawn loses no results."""
     file = pairs.with_name("mine.py")
     text = (PLUGINS / "synonyms.py").read_text(encoding="utf-8")
-    text = text.replace('name = "synonyms"', 'name = "mine"')
+    text = text.replace('name = "synonyms"', 'name = "mine"').replace(
+        "Ask whether", "Ask mine whether"
+    )
     file.write_text(text.replace('alt.Y("synonym")', 'alt.Y("wrd")'), encoding="utf-8")
+    told = command("run", "mine.py", "--help").out
+    assert "Ask mine whether words" in told
+    assert "Example: tacit run mine.py --pairs PAIRS" in told
     ran = command("run", file, "--pairs", pairs, "--model", "demo", "--out", "run")
     assert (ran.code, "Accuracy" in ran.out) == (0, True), ran.err
     assert command("report", file, "run", "--out", "a.html").code == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from itertools import chain
@@ -76,7 +77,8 @@ class ProbeCommands(Commands):
         except RequestError as error:
             return _unusable(cmd_name, error)
         made = typer.Typer(rich_markup_mode=None, add_completion=False)
-        about = own.help_of(kind).replace(f" {kind.name} ", f" {cmd_name} ")
+        in_commands = rf"(tacit (?:\w+ )+?){re.escape(kind.name)} "
+        about = re.sub(in_commands, lambda one: f"{one[1]}{cmd_name} ", own.help_of(kind))
         panel = "Probes"
         made.command(cmd_name, cls=GroupedCommand, help=about, rich_help_panel=panel)(
             own.verb(kind)
