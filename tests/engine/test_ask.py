@@ -213,7 +213,7 @@ def test_what_a_lost_store_held_is_asked_again(tmp_path: Path) -> None:
 
 
 def test_why_a_score_is_missing_is_kept(tmp_path: Path) -> None:
-    """Whoever takes it from the store knows as much as who asked for it, and asks nothing again."""
+    """An answer from the store is as complete as a new one, and nothing is asked again."""
     prompt, model = Prompt("x", ("a", "b")), FakeModel({"x": {"a": None, "b": -1.0}})
     scores = [Engine(model, Store(tmp_path)).ask([prompt]) for _ in range(2)]
     assert model.asked == [prompt]

@@ -252,7 +252,7 @@ for n in range(20):
 
 
 def test_several_processes_write_one_store_and_none_loses_a_segment(tmp_path: Path) -> None:
-    """Whoever reads meanwhile sees whole segments only; what was seen stays, value and all."""
+    """A concurrent reader sees only whole segments, and what it has seen does not change."""
 
     def read() -> dict[str, float]:
         return dict(Store(tmp_path).read("f" * 64).select("text", "logprob").iter_rows())

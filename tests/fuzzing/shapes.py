@@ -23,7 +23,7 @@ Path: TypeAlias = "tuple[str | int, ...]"
 
 @dataclass(frozen=True)
 class Reshaped:
-    """Where a document is changed, as a share of all its places, and what stands there instead."""
+    """Where a document is changed, as a fraction of its places, and the replacement."""
 
     changes: tuple[tuple[float, Any], ...]
 
