@@ -50,10 +50,11 @@ class Text:
 
 
 class Figures(Mapping[str, FigureSpec]):
-    """A probe's figures by name; the file of texts is read when a figure is first needed."""
+    """A probe's figures: those of its file of texts, each drawn by the function of its name."""
 
-    def __init__(self, probe: str, *draw: Draw) -> None:
-        self._probe, self._draw = probe, {each.__name__: each for each in draw}
+    def __init__(self, probe: str, functions: Mapping[str, Any], measures: Measures) -> None:
+        self._probe = probe
+        self._draw = {**functions, "size_of_models": of_sizes(measures)}
 
     def __getitem__(self, name: str) -> FigureSpec:
         text = self._texts[name]
@@ -61,20 +62,16 @@ class Figures(Mapping[str, FigureSpec]):
         return FigureSpec(name, text.title, text.reading, draw, text.tab, text.wide)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._draw)
+        return iter(self._texts)
 
     def __len__(self) -> int:
-        return len(self._draw)
-
-    def text(self, name: str) -> Text:
-        """Return the texts of a figure, or of a set of graphs."""
-        return self._texts[name]
+        return len(self._texts)
 
     @cached_property
     def _texts(self) -> Mapping[str, Text]:
         from pydantic import TypeAdapter
 
-        texts = shipped("texts", "shared")["figures"] | shipped("texts", self._probe)["figures"]
+        texts = shipped("texts", self._probe)["figures"] | shipped("texts", "shared")["figures"]
         return TypeAdapter(dict[str, Text]).validate_python(texts)
 
 

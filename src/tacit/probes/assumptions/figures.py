@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from tacit.charts.figures import Drawn, Figures, of_sizes
+from tacit.charts.figures import Drawn, Figures
 from tacit.charts.marks import Curves, LabelledRows
 from tacit.charts.panels import in_rows
 from tacit.charts.plots import Grid
@@ -19,7 +19,11 @@ from tacit.english import several
 from tacit.findings.numbers import score
 from tacit.findings.spec import Column
 from tacit.probes.assumptions import MAIN, TABLES
-from tacit.probes.assumptions.examples import by_wording, examples_of, retrieval_examples
+from tacit.probes.assumptions.examples import (
+    by_wording,
+    examples_of,
+    retrieval_examples,  # noqa: F401 - a figure
+)
 from tacit.probes.assumptions.measures import measures
 
 ALL = "all categories"
@@ -137,18 +141,6 @@ def ablation(shown: Shown) -> Drawn | None:
     return panels, {"model": _only(shown), "intervals": shown.intervals()}
 
 
-FIGURES = Figures(
-    "assumptions",
-    retrieval_examples,
-    retrieval,
-    retrieval_categories,
-    retrieval_orders,
-    elicitation,
-    ablation,
-    of_sizes(measures),
-)
-
-
 def _ranked(shown: Shown, *where: pl.Expr, **equal: str) -> pl.DataFrame | None:
     """Return the rows whose MRR is defined, with the column ``of``."""
     table = shown.defined("retrieval_by_number", "mrr")
@@ -249,3 +241,6 @@ def _only(shown: Shown) -> str | None:
     """Return the model's name if there is only one."""
     first, *others = shown.labels.values()
     return None if others else first
+
+
+FIGURES = Figures("assumptions", globals(), measures)

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from tacit.charts.figures import Drawn, Figures, of_sizes
+from tacit.charts.figures import Drawn, Figures
 from tacit.charts.marks import Curves, LabelledRows
 from tacit.charts.panels import bounds, in_rows
 from tacit.charts.plots import Histograms, Scatter
@@ -241,23 +241,6 @@ def intervention(shown: Shown) -> Drawn | None:
     return [[panel] for panel in rows.panels("model")], values
 
 
-FIGURES = Figures(
-    "consistency",
-    accuracy_by_score,
-    probabilities,
-    consistency,
-    background_and_anchors,
-    background_against_consistency,
-    relations_across_models,
-    prompting_bias,
-    consistency_by_relation,
-    consistency_by_concept,
-    controls,
-    of_sizes(measures),
-    intervention,
-)
-
-
 def _rows(shown: Shown, name: str, value: str, n: str = "n", **how: Any) -> LabelledRows | None:  # noqa: ANN401 - attributes of the rows
     """Rows of a table's values, with the value and n as text; None if no value is defined."""
     table, column = shown.defined(name, value), TABLES[name].column
@@ -363,3 +346,6 @@ def _scatter(part: pl.DataFrame, values: pl.DataFrame, shown: Shown) -> Scatter:
         faint=pl.col("n") < FEWEST_ANCHORS,
         told=(known("facts"), column("chance"), column("n")),
     )
+
+
+FIGURES = Figures("consistency", globals(), measures)

@@ -11,6 +11,7 @@ from tacit.charts.shown import Shown
 from tacit.coherence.ontology import Ontology
 from tacit.english import several
 from tacit.files import file_names
+from tacit.findings.declared import shipped
 from tacit.findings.display import Details, GraphSet
 from tacit.findings.findings import Findings
 from tacit.findings.numbers import evenly_spaced
@@ -30,7 +31,6 @@ MOST_STATEMENTS = 30_000
 
 def graph_set(found: Mapping[str, Findings], colours: Palette) -> GraphSet | None:
     """Return the parts graphs of each model and drawing; None if there are no beliefs."""
-    from tacit.probes.parts.figures import FIGURES
     from tacit.probes.parts.graph import parts_graphs
 
     graphs: list[tuple[Mapping[str, str], Spec]] = []
@@ -48,9 +48,9 @@ def graph_set(found: Mapping[str, Findings], colours: Palette) -> GraphSet | Non
                 faults.append((not one["consistent"], one["violated"]))
     if not graphs:
         return None
-    text = FIGURES.text("graphs")
-    reading, first = f"{text.reading} {sample}", faults.index(max(faults))
-    return GraphSet("graphs", text.title, reading, tuple(graphs), first, text.tab)
+    text, first = shipped("texts", "parts")["graphs"], faults.index(max(faults))
+    reading = f"{text['reading']} {sample}"
+    return GraphSet("graphs", text["title"], reading, tuple(graphs), first, text["tab"])
 
 
 def graph_files(

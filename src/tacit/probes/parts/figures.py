@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from tacit.charts.figures import Drawn, Figures, of_sizes
+from tacit.charts.figures import Drawn, Figures
 from tacit.charts.marks import Curves, LabelledRows
 from tacit.charts.panels import in_rows
 from tacit.charts.plots import Histograms
@@ -155,20 +155,6 @@ def worst_things(shown: Shown) -> Drawn | None:
     return _lowest(shown, "thing")
 
 
-FIGURES = Figures(
-    "parts",
-    probabilities,
-    violations,
-    accuracy_at,
-    accuracy_by_relation,
-    best_and_worst_things,
-    all_things,
-    relations,
-    worst_things,
-    of_sizes(measures),
-)
-
-
 def _lowest(shown: Shown, key: str) -> Drawn | None:
     """Rows of the lowest accuracies before repair, with a panel per model."""
     table, spec = shown.defined(f"accuracy_by_{key}", "accuracy"), TABLES[f"accuracy_by_{key}"]
@@ -260,3 +246,6 @@ def _gains(table: pl.DataFrame, keys: list[str], share: str) -> pl.DataFrame:
     after = table.filter(pl.col("series") != _BEFORE).select(*keys, "series", after=share)
     both = before.join(after, on=keys, maintain_order="left")
     return both.select(*keys, "series", gain=pl.col("after") - pl.col("before")).drop_nulls()
+
+
+FIGURES = Figures("parts", globals(), measures)
