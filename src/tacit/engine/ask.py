@@ -30,15 +30,12 @@ from tacit.requests import (
     Key,
     Kind,
     Prompt,
-    RankingPrompt,
     Request,
     Samples,
     SamplingPrompt,
 )
 from tacit.requests.answer_parsing import votes_of
 from tacit.requests.kind import Block, Part, Values
-from tacit.requests.scoring import both_readings
-from tacit.requests.vocabulary import spaced
 
 log = logging.getLogger(__name__)
 
@@ -197,12 +194,15 @@ class Engine:
         """
         unsupported = set(map(type, requests)) - self.model.supports
         asked = self._converted(requests, unsupported) if unsupported else requests
-        if problem := doubled(asked):
-            self._report_doubled(problem)
         by_class: dict[type, list[Any]] = defaultdict(list)
         for one in asked:
             by_class[type(one)].append(one)
-        merged = {of: KINDS[of].merge(some) for of, some in by_class.items()}
+        merged, doubled = dict[type, list[Any]](), list[tuple[str, str]]()
+        for of, some in by_class.items():
+            merged[of] = KINDS[of].merge(some)
+            doubled += filter(None, map(KINDS[of].both_readings, some))
+        if doubled:
+            self._report_doubled(doubled)
         every = list(chain.from_iterable(merged.values()))
         whole = self.executor is not None or not isinstance(self.model, Streams)
         before: list[Block] = []
@@ -242,11 +242,17 @@ class Engine:
         lacking = " and ".join(sorted(KINDS[one].unsupported for one in unsupported))
         raise ModelError(f"{model.name} {lacking}")
 
-    def _report_doubled(self, problem: str) -> None:
+    def _report_doubled(self, found: Sequence[tuple[str, str]]) -> None:
         about = self.model.description
         # These put no separator between a text and its answer.
         if IN_CHAT in str(about.get("elicitation")) or about.get("kind") == "seq2seq":
             return
+        scored, written = (repr(text[-_SHOWN:]) for text in found[0])
+        problem = (
+            f"{several(len(found), 'prompt doubles', 'prompts double')} the white space around an "
+            f"answer, which is scored as in {scored}. If {written} is meant, remove white space "
+            'from the text or the answer, or give the separator "" (tacit score --separator "")'
+        )
         if self.strict:
             raise PromptError(problem)
         log.warning("%s: %s", self.model.name, problem)
@@ -347,25 +353,3 @@ class Engine:
                 answer = votes_of(answer.replies, one.answers)
             answers.append(answer)
         return answers
-
-
-def doubled(requests: Sequence[Request]) -> str | None:
-    """Return how many prompts double white space, with an example of both readings, or None."""
-    found = []
-    for one in requests:
-        if isinstance(one, Prompt):
-            both = both_readings(one, one.answers)
-        elif isinstance(one, RankingPrompt):
-            both = both_readings(one.asking(one.vocabulary.words[:1]), spaced(one.vocabulary))
-        else:
-            continue
-        if both:
-            found.append(both)
-    if not found:
-        return None
-    scored, written = (repr(text[-_SHOWN:]) for text in found[0])
-    return (
-        f"{several(len(found), 'prompt doubles', 'prompts double')} the white space around an "
-        f"answer, which is scored as in {scored}. If {written} is meant, remove white space from "
-        'the text or the answer, or give the separator "" (tacit score --separator "")'
-    )

@@ -77,7 +77,7 @@ class Kind(ABC, Generic[R, A]):
     """Values of the column ``reason`` in rows that are requested again."""
 
     @abstractmethod
-    def key(self, request: R) -> Key:
+    def key(self, request: R, /) -> Key:
         """Return what identifies a request, apart from its parts."""
 
     @abstractmethod
@@ -107,6 +107,10 @@ class Kind(ABC, Generic[R, A]):
     def files(self, requests: Iterable[R]) -> Mapping[str, bytes]:  # noqa: ARG002 - most have none
         """Return the files to which stored rows refer: names and contents."""
         return {}
+
+    def both_readings(self, request: R) -> tuple[str, str] | None:  # noqa: ARG002 - some have none
+        """Return a text that doubles white space around an answer, and as it may be meant."""
+        return None
 
     def parts_of(self, request: R) -> tuple[Any, ...]:
         """Return the parts of a request, and None for what they share if that is stored too."""
