@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from tacit.engine.ask import Engine, doubled
+from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import PromptError
 from tacit.models.base import FIRST, IN_CHAT
 from tacit.models.fake import FakeModel
-from tacit.requests import Prompt, RankingPrompt, Request, SamplingPrompt, Vocabulary
+from tacit.requests import KINDS, Prompt, RankingPrompt, Request, SamplingPrompt, Vocabulary
 
 WORDS, SPACED = Vocabulary(["Rome", "Paris"]), Vocabulary(["Rome", " Paris"])
 
@@ -58,17 +58,13 @@ def test_doubled_white_space_is_shown_in_both_readings(
     request_: Request, scored: str, written: str
 ) -> None:
     """As it is scored, and as it is written without the separator."""
-    told = doubled([Prompt("It is", ("Paris",)), request_])
-    assert told is not None
-    assert told.startswith("1 prompt doubles")
-    assert repr(scored) in told
-    assert repr(written) in told
+    assert KINDS[type(request_)].both_readings(request_) == (scored, written)
 
 
 @pytest.mark.parametrize("request_", SINGLE.values(), ids=SINGLE)
 def test_white_space_that_does_not_double_is_not_named(request_: Request) -> None:
     """Nor is any where an empty separator says that the prompt is meant as it is written."""
-    assert doubled([request_]) is None
+    assert KINDS[type(request_)].both_readings(request_) is None
 
 
 def test_the_engine_warns_or_with_strict_refuses(
@@ -78,9 +74,12 @@ def test_the_engine_warns_or_with_strict_refuses(
     prompt = Prompt("It is", (" Paris",))
     with pytest.raises(PromptError, match="doubles the white space"):
         Engine(Described(), Store(tmp_path), strict=True).ask([prompt])
-    (scores,) = Engine(Described(), Store(tmp_path)).ask([prompt])
+    ranking = RankingPrompt("It is ", WORDS)
+    requests: list[Request] = [Prompt("It is", ("Rome",)), prompt, ranking]
+    scores = Engine(Described(), Store(tmp_path)).ask(requests)[1]
     assert scores[" Paris"].logprob == -1.0
-    assert caplog.text.count("1 prompt doubles the white space") == 1
+    assert caplog.text.count("2 prompts double the white space") == 1
+    assert "scored as in 'It is  Paris'. If 'It is Paris' is meant" in caplog.text
 
 
 @pytest.mark.parametrize("about", [{"elicitation": FIRST + IN_CHAT}, {"kind": "seq2seq"}])

@@ -30,15 +30,12 @@ from tacit.requests import (
     Key,
     Kind,
     Prompt,
-    RankingPrompt,
     Request,
     Samples,
     SamplingPrompt,
 )
 from tacit.requests.answer_parsing import votes_of
 from tacit.requests.kind import Block, Part, Values
-from tacit.requests.scoring import both_readings
-from tacit.requests.vocabulary import spaced
 
 log = logging.getLogger(__name__)
 
@@ -197,32 +194,42 @@ class Engine:
         """
         unsupported = set(map(type, requests)) - self.model.supports
         asked = self._converted(requests, unsupported) if unsupported else requests
-        if problem := doubled(asked):
-            self._report_doubled(problem)
         by_class: dict[type, list[Any]] = defaultdict(list)
         for one in asked:
             by_class[type(one)].append(one)
-        merged = {of: KINDS[of].merge(some) for of, some in by_class.items()}
+        merged, doubled = dict[type, list[Any]](), list[tuple[str, str]]()
+        for of, some in by_class.items():
+            merged[of] = KINDS[of].merge(some)
+            doubled += filter(None, map(KINDS[of].both_readings, some))
+        if doubled:
+            self._report_doubled(doubled)
         every = list(chain.from_iterable(merged.values()))
         whole = self.executor is not None or not isinstance(self.model, Streams)
         before: list[Block] = []
         if path and whole and path.is_file():
             before = recorded(path, digest_of(self.model.fingerprint, every), every)
         cached, blocks, skipped = dict[type, Values](), list[Block](), dict[Any, str]()
-        distinct = stored = 0
+        distinct, missing = 0, 0
         for of, some in by_class.items():
-            cached[of] = self._cached(of, final=True)
-            own, long, n, known = self._planned(KINDS[of], some, merged[of], before, cached[of])
-            blocks += own
-            skipped |= long
-            distinct, stored = distinct + n, stored + known
+            kind, own = KINDS[of], merged[of]
+            cached[of] = kind.cached(self.store.read(self.model.fingerprint, of, final=True))
+            lacking = kind.lacking(own, cached[of])
+            try:
+                blocks += self._blocks(kind, lacking, before, cached[of])
+            except TooLongError as error:
+                long = self._too_long(error, kind, some, cached[of])
+                skipped |= long
+                own = kind.merge(one for one in some if one not in long)
+                lacking = kind.lacking(own, cached[of])
+                blocks += self._blocks(kind, lacking, before, cached[of])
+            distinct, missing = distinct + len(own), missing + len(lacking)
         return Plan(
             self.model.fingerprint,
             asked,
             every,
             blocks=tuple(blocks),
             distinct=distinct,
-            stored=stored,
+            stored=distinct - missing,
             skipped=skipped,
             whole=whole,
             cached={} if blocks else cached,
@@ -242,28 +249,49 @@ class Engine:
         lacking = " and ".join(sorted(KINDS[one].unsupported for one in unsupported))
         raise ModelError(f"{model.name} {lacking}")
 
-    def _report_doubled(self, problem: str) -> None:
+    def _report_doubled(self, found: Sequence[tuple[str, str]]) -> None:
         about = self.model.description
         # These put no separator between a text and its answer.
         if IN_CHAT in str(about.get("elicitation")) or about.get("kind") == "seq2seq":
             return
+        scored, written = (repr(text[-_SHOWN:]) for text in found[0])
+        problem = (
+            f"{several(len(found), 'prompt doubles', 'prompts double')} the white space around an "
+            f"answer, which is scored as in {scored}. If {written} is meant, remove white space "
+            'from the text or the answer, or give the separator "" (tacit score --separator "")'
+        )
         if self.strict:
             raise PromptError(problem)
         log.warning("%s: %s", self.model.name, problem)
 
-    def _planned(
+    def _too_long(
+        self,
+        error: TooLongError,
+        kind: Kind[Any, Any],
+        requests: Sequence[Any],
+        cached: Values,
+    ) -> dict[Any, str]:
+        """Return the requests that must be skipped, and why; raise the error if none may be."""
+        if self.strict:
+            raise error
+        # Check each request alone, so that skipping it does not depend on the others.
+        alone = {one: rest for one in requests for rest in kind.lacking([one], cached)}
+        found = too_long(self.model.cost, list(dict.fromkeys(alone.values())))
+        if not found:
+            raise error
+        return {one: found[rest] for one, rest in alone.items() if rest in found}
+
+    def _blocks(
         self,
         kind: Kind[Any, Any],
         requests: Sequence[Any],
-        merged: Sequence[Any],
         before: Sequence[Block],
         cached: Values,
-    ) -> tuple[list[Block], dict[Any, str], int, int]:
-        """Divide requests of one kind into blocks; reuse unfinished blocks in ``before``.
+    ) -> list[Block]:
+        """Divide uncached requests of one kind into blocks; reuse unfinished blocks in ``before``.
 
-        Return the blocks, the skipped requests, and the numbers of the others and of the cached.
+        The model, which encodes them, cuts the requests into blocks, or else their cost does.
         """
-        lacking = kind.lacking(merged, cached)
         blocks: list[Block] = []
         taken: dict[Key, set[Any]] = defaultdict(set)
         for block in before:
@@ -271,32 +299,15 @@ class Engine:
                 blocks.append(block)
                 for one in block.requests:
                     taken[kind.key(one)].update(kind.parts_of(one))
-        try:
-            blocks += self._cut(kind.lacking(lacking, taken))
-        except TooLongError:
-            if self.strict:
-                raise
-            # Check each request alone, so that skipping it does not depend on the others.
-            alone = {one: rest for one in requests for rest in kind.lacking([one], cached)}
-            found = too_long(self.model.cost, list(dict.fromkeys(alone.values())))
-            if not found:
-                raise
-            skipped = {one: found[rest] for one, rest in alone.items() if rest in found}
-            kept = [one for one in requests if one not in skipped]
-            own, _, n, known = self._planned(kind, kept, kind.merge(kept), before, cached)
-            return own, skipped, n, known
-        return blocks, {}, len(merged), len(merged) - len(lacking)
-
-    def _cut(self, requests: Sequence[Any]) -> list[Block]:
-        """Cut requests into blocks: by the model, which encodes them, or else by their cost."""
-        if not requests:
-            return []
+        rest = kind.lacking(requests, taken)
+        if not rest:
+            return blocks
         model, tokens = self.model, self.block_tokens or BLOCK_TOKENS
         about = model.description
         if not self.block_tokens and about.get("device") == "cpu" and about.get("parameters"):
             tokens = max(_LEAST_TOKENS, min(_MOST_ON_CPU, _WORK // int(about["parameters"])))
-        own = model.blocks(requests, tokens) if isinstance(model, CutsBlocks) else None
-        return cut(requests, in_parts(model.cost, requests), tokens) if own is None else own
+        own = model.blocks(rest, tokens) if isinstance(model, CutsBlocks) else None
+        return blocks + (cut(rest, in_parts(model.cost, rest), tokens) if own is None else own)
 
     def _execute(self, plan: Plan, progress: Callable[[Part], None] | None, *, again: bool) -> bool:
         """Store a plan's answers; return False if some were set aside that must be asked again."""
@@ -319,16 +330,13 @@ class Engine:
             self.store.hashes.save()
         return rechecks is None or rechecks.sound
 
-    def _cached(self, of: type, *, final: bool = False) -> Values:
-        """Return the stored answers of the model to requests of one class."""
-        return KINDS[of].cached(self.store.read(self.model.fingerprint, of, final=final))
-
     def stored(self, plan: Plan) -> int:
         """Return how many of a plan's requests have all their answers in the store by now."""
         left = 0
         for of in set(map(type, plan.merged)):
-            own = [one for one in plan.merged if type(one) is of]
-            left += len(KINDS[of].lacking(own, self._cached(of, final=True)))
+            kind, own = KINDS[of], [one for one in plan.merged if type(one) is of]
+            cached = kind.cached(self.store.read(self.model.fingerprint, of, final=True))
+            left += len(kind.lacking(own, cached))
         return len(plan.merged) - left
 
     @paused()
@@ -336,36 +344,14 @@ class Engine:
         """Read the answers to all requests from the store."""
         cached, answers = dict(plan.cached), []
         for one, asked in zip(requests, plan.asked, strict=True):
-            of = type(asked)
+            kind, of = KINDS[type(asked)], type(asked)
             if of not in cached:
-                cached[of] = self._cached(of)
+                cached[of] = kind.cached(self.store.read(self.model.fingerprint, of))
             if plan.skipped and asked in plan.skipped:
-                answer = KINDS[of].missing(asked, TOO_LONG)
+                answer = kind.missing(asked, TOO_LONG)
             else:
-                answer = KINDS[of].answer(asked, cached[of])
+                answer = kind.answer(asked, cached[of])
             if isinstance(answer, Samples) and isinstance(one, Prompt):
                 answer = votes_of(answer.replies, one.answers)
             answers.append(answer)
         return answers
-
-
-def doubled(requests: Sequence[Request]) -> str | None:
-    """Return how many prompts double white space, with an example of both readings, or None."""
-    found = []
-    for one in requests:
-        if isinstance(one, Prompt):
-            both = both_readings(one, one.answers)
-        elif isinstance(one, RankingPrompt):
-            both = both_readings(one.asking(one.vocabulary.words[:1]), spaced(one.vocabulary))
-        else:
-            continue
-        if both:
-            found.append(both)
-    if not found:
-        return None
-    scored, written = (repr(text[-_SHOWN:]) for text in found[0])
-    return (
-        f"{several(len(found), 'prompt doubles', 'prompts double')} the white space around an "
-        f"answer, which is scored as in {scored}. If {written} is meant, remove white space from "
-        'the text or the answer, or give the separator "" (tacit score --separator "")'
-    )

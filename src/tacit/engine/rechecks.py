@@ -15,7 +15,7 @@ from tacit.engine.store import Store
 from tacit.english import several
 from tacit.errors import ScoringError, UnreliableError
 from tacit.models.base import Decides, LanguageModel, Rechecks
-from tacit.requests import KINDS, Decided, Decision, Prompt, RankingPrompt, Scores
+from tacit.requests import FOR_NOW, KINDS, Decided, Decision, Prompt, RankingPrompt, Scores
 from tacit.requests.kind import Part
 
 log = logging.getLogger(__name__)
@@ -117,7 +117,7 @@ class Rechecking:
 def chosen(rows: pl.DataFrame) -> list[tuple[Prompt, Scores]]:
     """Choose prompts by a hash, so that the choice is reproducible but follows no order."""
     kind = KINDS[Prompt]
-    lasting = kind.settled(rows, final=True)
+    lasting = rows.filter(pl.col("reason").is_in(sorted(FOR_NOW)).not_().fill_null(value=True))
     texts = lasting.group_by("text", "separator", maintain_order=True).agg("answer")
     prompts = [Prompt(text, answers, separator) for text, separator, answers in texts.iter_rows()]
     prompts.sort(key=lambda one: _hash(f"{one.separator} {one.text}"))

@@ -39,11 +39,14 @@ class Storage:
         protocols = self._files.protocol
         protocols = {protocols} if isinstance(protocols, str) else set(protocols)
         self._puts_at_once = not _PUT_AT_ONCE.isdisjoint(protocols)
-        with self._translated("be reached", ""):
-            if self._files.isfile(self._root):
-                raise RequestError(f"{self.shown()} is a file; expected a folder for the store")
-            if self._puts_at_once and "memory" not in protocols:
-                self._check_bucket()
+        try:
+            is_file = self._files.isfile(self._root)
+        except Exception as error:
+            raise _failure(self.shown(), "be reached", error) from error
+        if is_file:
+            raise RequestError(f"{self.shown()} is a file; expected a folder for the store")
+        if self._puts_at_once and "memory" not in protocols:
+            self._check_bucket()
 
     def shown(self, name: str = "") -> str:
         """Return the location of a file for use in messages, without passwords."""
@@ -53,21 +56,23 @@ class Storage:
 
     def names(self, folder: str) -> list[str]:
         """List the names in a folder, including those that other processes have just written."""
-        with self._translated("be read", folder):
+        try:
             self._files.invalidate_cache()
-            try:
-                paths = self._files.ls(self._at(folder), detail=False)
-            except FileNotFoundError:
-                return []
+            paths = self._files.ls(f"{self._root}/{folder}", detail=False)
+        except FileNotFoundError:
+            return []
+        except Exception as error:
+            raise _failure(self.shown(folder), "be read", error) from error
         return list(map(posixpath.basename, paths))
 
     def read(self, name: str) -> bytes | None:
         """Return the content of a file, or None if the file does not exist."""
-        with self._translated("be read", name):
-            try:
-                return bytes(self._files.cat_file(self._at(name)))
-            except FileNotFoundError:
-                return None
+        try:
+            return bytes(self._files.cat_file(f"{self._root}/{name}"))
+        except FileNotFoundError:
+            return None
+        except Exception as error:
+            raise _failure(self.shown(name), "be read", error) from error
 
     def publish(self, name: str, content: bytes) -> None:
         """Write a file atomically: at once, or under another name that is changed at the end."""
@@ -77,8 +82,8 @@ class Storage:
             except WorkError as error:
                 raise StoreError(f"{error}; the store is unchanged") from error
             return
-        path = PurePosixPath(self._at(name))
-        with self._translated("be written", name):
+        path = PurePosixPath(f"{self._root}/{name}")
+        try:
             self._make_folder(path.parent)
             if self._puts_at_once:
                 self._files.pipe_file(str(path), content)
@@ -86,6 +91,8 @@ class Storage:
             temporary = str(path.with_name(f".{path.name}-{uuid.uuid4().hex[:8]}"))
             self._files.pipe_file(temporary, content)
             self._files.mv(temporary, str(path))
+        except Exception as error:
+            raise _failure(self.shown(name), "be written", error) from error
 
     @contextmanager
     def alone(self, folder: str) -> Iterator[None]:
@@ -109,14 +116,16 @@ class Storage:
         """Move a damaged file to another folder, and return its new path; None if it is gone."""
         path = PurePosixPath(name)
         target = str(path.parent / _DAMAGED / path.name)
-        with self._translated("be moved, although it is damaged", name):
-            try:
-                if self._files.exists(self._at(target)):
-                    target = f"{target}-{uuid.uuid4().hex[:8]}"
-                self._make_folder(PurePosixPath(self._at(target)).parent)
-                self._files.mv(self._at(name), self._at(target))
-            except FileNotFoundError:
-                return None
+        try:
+            if self._files.exists(f"{self._root}/{target}"):
+                target = f"{target}-{uuid.uuid4().hex[:8]}"
+            self._make_folder(PurePosixPath(f"{self._root}/{target}").parent)
+            self._files.mv(f"{self._root}/{name}", f"{self._root}/{target}")
+        except FileNotFoundError:
+            return None
+        except Exception as error:
+            what = "be moved, although it is damaged"
+            raise _failure(self.shown(name), what, error) from error
         return self.shown(target)
 
     def _check_bucket(self) -> None:
@@ -135,19 +144,11 @@ class Storage:
         if not self._puts_at_once:
             self._files.makedirs(str(path), exist_ok=True)
 
-    def _at(self, name: str) -> str:
-        return f"{self._root}/{name}"
 
-    @contextmanager
-    def _translated(self, done: str, name: str) -> Iterator[None]:
-        """Convert any exception of a file system to ``StoreError``."""
-        try:
-            yield
-        except (RequestError, StoreError):
-            raise
-        except Exception as error:
-            message = without_password(str(error)) or type(error).__name__
-            raise StoreError(f"{self.shown(name)}: cannot {done}: {message}") from error
+def _failure(shown: str, what: str, error: Exception) -> StoreError:
+    """Return the error that stands for any exception of a file system."""
+    message = without_password(str(error)) or type(error).__name__
+    return StoreError(f"{shown}: cannot {what}: {message}")
 
 
 def _fill(file: Path, content: bytes) -> None:
@@ -197,6 +198,5 @@ def _reached(address: str, folder: Path | None) -> tuple[Any, str]:
                 f"{shown}: fsspec does not know the protocol {protocol}://; use a folder, or an "
                 "address such as s3://bucket/folder"
             ) from error
-        message = without_password(str(error)) or type(error).__name__
-        raise StoreError(f"{shown}: cannot be reached: {message}") from error
+        raise _failure(shown, "be reached", error) from error
     return files, root.rstrip("/")

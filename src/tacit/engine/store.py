@@ -100,11 +100,10 @@ class Store:
 
     def unchecked(self, fingerprint: str, of: type) -> tuple[list[PurePosixPath], pl.DataFrame]:
         """Return the segments that were never passed to ``mark_checked``, and their rows."""
-        kind = KINDS[of]
-        folder = self._folder(kind.folder, fingerprint)
+        folder = self._folder(KINDS[of].folder, fingerprint)
         checked = set(self._storage.names(f"{folder}/{_CHECKED}"))
         names = [name for name in self._names(folder) if PurePosixPath(name).stem not in checked]
-        rows = kind.settled(self._rows(folder, names, fingerprint, kind.schema()))
+        rows = self.read(fingerprint, of, names=names)
         return [PurePosixPath(folder, name) for name in names], rows
 
     def mark_checked(self, names: Sequence[PurePosixPath]) -> None:
@@ -126,24 +125,50 @@ class Store:
                 PurePosixPath(moved[0]).parent,
             )
 
-    def read(self, fingerprint: str, of: type = Prompt, *, final: bool = False) -> pl.DataFrame:
+    def read(
+        self,
+        fingerprint: str,
+        of: type = Prompt,
+        *,
+        final: bool = False,
+        names: Sequence[str] | None = None,
+    ) -> pl.DataFrame:
         """Read the rows that contain a model's answers, without rows that other rows supersede.
 
-        If a segment is damaged, it is moved to the folder for damaged files and a warning is
-        logged.
+        The first row of an answer supersedes the others, except that a score supersedes one that
+        is missing for now. If a segment is damaged, it is moved to the folder for damaged files and
+        a warning is logged.
 
         Args:
             fingerprint: The model's fingerprint.
             of: The class of the requests whose answers are read.
             final: Whether to leave out scores that are missing for now, and are requested again.
+            names: The names of the segments to read; None to read all of them.
 
         Raises:
             StoreError: If the store cannot be read, or a damaged segment cannot be moved.
         """
-        kind = KINDS[of]
+        kind, schema = KINDS[of], KINDS[of].schema()
         folder = self._folder(kind.folder, fingerprint)
-        rows = self._rows(folder, self._names(folder), fingerprint, kind.schema())
-        return kind.settled(rows, final=final)
+        frames = [pl.DataFrame(schema=schema)]
+        for name in self._names(folder) if names is None else names:
+            for again in (False, True):  # a second read over a network may succeed
+                content = self._storage.read(f"{folder}/{name}")
+                if content is None:
+                    break  # another process has set it aside
+                try:
+                    frames.append(decode(name, content, fingerprint, schema))
+                    break
+                except Damaged as error:
+                    if again:
+                        self._set_aside(f"{folder}/{name}", str(error))
+        rows = pl.concat(frames)
+        if kind.for_now:
+            for_now = pl.col("reason").is_in(sorted(kind.for_now)).fill_null(value=False)
+            if rows.select(for_now.any()).item():
+                lasting = rows.filter(~for_now)
+                rows = lasting if final else pl.concat([lasting, rows.filter(for_now)])
+        return rows.unique(subset=kind.keyed, keep="first", maintain_order=True)
 
     def note(self, fingerprint: str, key: str) -> Any:  # noqa: ANN401 - any JSON value
         """Return the value that ``add_note`` stored; None if there is no intact one."""
@@ -166,24 +191,6 @@ class Store:
         last = max(filter(_NAME.fullmatch, self._storage.names(folder)), default="")
         names = sorted(filter(_NAME.fullmatch, self._storage.names(folder)))
         return names[: bisect_right(names, last)]
-
-    def _rows(
-        self, folder: str, names: Sequence[str], fingerprint: str, schema: Mapping[str, Any]
-    ) -> pl.DataFrame:
-        """Read the rows of segments; a damaged one is set aside, and one that is gone left out."""
-        frames = [pl.DataFrame(schema=schema)]
-        for name in names:
-            for again in (False, True):  # a second read over a network may succeed
-                content = self._storage.read(f"{folder}/{name}")
-                if content is None:
-                    break  # another process has set it aside
-                try:
-                    frames.append(decode(name, content, fingerprint, schema))
-                    break
-                except Damaged as error:
-                    if again:
-                        self._set_aside(f"{folder}/{name}", str(error))
-        return pl.concat(frames)
 
     def _set_aside(self, name: str, reason: str) -> None:
         """Move a damaged file, if it exists, to the folder for damaged files; log a warning."""
@@ -236,7 +243,8 @@ def next_name(names: Iterable[str], content: bytes) -> str:
     """Return a name for a new segment, given the names of the existing segments."""
     last = max(filter(_NAME.fullmatch, names), default="0")
     number = int(last.partition("-")[0]) + 1
-    return f"{number:08d}-{uuid.uuid4().hex[:8]}-{_digest(content)}.parquet"
+    digest = hashlib.sha256(content).hexdigest()[:32]
+    return f"{number:08d}-{uuid.uuid4().hex[:8]}-{digest}.parquet"
 
 
 def encode(frame: pl.DataFrame, fingerprint: str) -> bytes:
@@ -255,12 +263,13 @@ def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any
     import pyarrow.parquet as pq
 
     named = _NAME.fullmatch(name)
-    if not named or _digest(content) != named[2]:
+    if not named or named[2] != hashlib.sha256(content).hexdigest()[:32]:
         raise Damaged("its checksum does not match its content")
     table = pq.ParquetFile(io.BytesIO(content)).read()  # read_table imports pandas
     about = table.schema.metadata or {}
     written = about.get(files.KEY.encode(), b"").decode(errors="replace")
-    if reason := files.unreadable(written, files.SEGMENT):
+    if written != str(files.SEGMENT):
+        reason = files.unreadable(written, files.SEGMENT) or f"has format {written}"
         raise StoreError(f"{name}: this segment {reason}, or use another --store")
     if about.get(b"fingerprint") != fingerprint.encode():
         raise Damaged("it contains the answers of another model")
@@ -271,10 +280,6 @@ def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any
             f"{name}: this segment was written by another version of Tacit and has other columns "
             f"({error}): use that version, or another --store"
         ) from error
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:32]
 
 
 def _note_name(key: str, content: bytes) -> str:

@@ -77,7 +77,7 @@ class Kind(ABC, Generic[R, A]):
     """Values of the column ``reason`` in rows that are requested again."""
 
     @abstractmethod
-    def key(self, request: R) -> Key:
+    def key(self, request: R, /) -> Key:
         """Return what identifies a request, apart from its parts."""
 
     @abstractmethod
@@ -107,6 +107,10 @@ class Kind(ABC, Generic[R, A]):
     def files(self, requests: Iterable[R]) -> Mapping[str, bytes]:  # noqa: ARG002 - most have none
         """Return the files to which stored rows refer: names and contents."""
         return {}
+
+    def both_readings(self, request: R) -> tuple[str, str] | None:  # noqa: ARG002 - some have none
+        """Return a text that doubles white space around an answer, and as it may be meant."""
+        return None
 
     def parts_of(self, request: R) -> tuple[Any, ...]:
         """Return the parts of a request, and None for what they share if that is stored too."""
@@ -153,22 +157,8 @@ class Kind(ABC, Generic[R, A]):
         schema = self.schema()
         return pl.DataFrame(dict(zip(schema, zip(*rows, strict=True), strict=False)), dict(schema))
 
-    def settled(self, rows: pl.DataFrame, *, final: bool = False) -> pl.DataFrame:
-        """Return the first row of each part, or its first final one if it has any.
-
-        With ``final``, rows that are requested again are left out.
-        """
-        import polars as pl
-
-        if self.for_now:
-            for_now = pl.col("reason").is_in(sorted(self.for_now)).fill_null(value=False)
-            if rows.select(for_now.any()).item():
-                lasting = rows.filter(~for_now)
-                rows = lasting if final else pl.concat([lasting, rows.filter(for_now)])
-        return rows.unique(subset=self.keyed, keep="first", maintain_order=True)
-
     def cached(self, rows: pl.DataFrame) -> Values:
-        """Return the values of settled rows."""
+        """Return the values of rows, of which each part has at most one."""
         columns, n = list(rows.to_dict(as_series=False).values()), len(self.keyed) - 1
         keys, values = zip(*columns[:n], strict=True), map(self.value, *columns[n:])
         found: dict[Key, dict[Any, Any]] = defaultdict(dict)

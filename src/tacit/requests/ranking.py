@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
 from tacit.errors import PromptError
-from tacit.requests.kind import Key, Kind, Values, improper, wrong
-from tacit.requests.scoring import Prompt, Scores
-from tacit.requests.vocabulary import Vocabulary
+from tacit.requests.kind import Kind, Values, improper, wrong
+from tacit.requests.scoring import Prompt, Scores, ScoringKind
+from tacit.requests.vocabulary import Vocabulary, spaced
 from tacit.strings import convert_strings, strings
 
 if TYPE_CHECKING:
@@ -232,9 +233,7 @@ class RankingKind(Kind[RankingPrompt, Ranking]):
     )
     parts, keyed = "targets", ("text", "separator", "vocabulary", "k", "target")
 
-    def key(self, request: RankingPrompt) -> Key:
-        """Return the text, separator, vocabulary and number of top candidates."""
-        return request.text, request.separator, request.vocabulary.digest, request.top
+    key = attrgetter("text", "separator", "vocabulary.digest", "top")
 
     def parts_of(self, request: RankingPrompt) -> tuple[str | None, ...]:
         """Return None, for what all targets share, and each target."""
@@ -306,6 +305,11 @@ class RankingKind(Kind[RankingPrompt, Ranking]):
         values = [one.logprob for one in answer.targets] + [value for _, value in answer.top]
         found = next(filter(improper, values), None)
         return None if found is None else wrong(found, f"a candidate of {about}")
+
+    def both_readings(self, request: RankingPrompt) -> tuple[str, str] | None:
+        """See ``Kind.both_readings``; the answers are the candidates."""
+        prompt = request.asking(request.vocabulary.words[:1])
+        return ScoringKind().both_readings(prompt, spaced(request.vocabulary))
 
     def missing(self, request: RankingPrompt, reason: str) -> Ranking:
         """Return a ranking in which all candidates are missing for the given reason."""

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Any
 
 from tacit.errors import PromptError
-from tacit.requests.kind import Key, Kind, Values, improper, wrong
+from tacit.requests.kind import Kind, Values, improper, wrong
 from tacit.strings import convert_strings
 
 _LARGEST = 700.0  # the exponential of a larger number may overflow
@@ -116,30 +116,6 @@ class Prompt:
 
 _DOUBLED = re.compile(r"\s[^\S\r\n]|[\r\n]{2}")
 """White space that repeats where two texts are joined; a blank before a line break is fine."""
-
-
-def both_readings(prompt: Prompt, answers: Iterable[str]) -> tuple[str, str] | None:
-    """Return a prompt that doubles white space before or after an answer, and as it may be meant.
-
-    A prompt whose separator is empty is meant as it is written.
-    """
-    text, separator, around = prompt.text, prompt.separator, prompt.around
-    if not separator:
-        return None
-    if not around and _DOUBLED.match(text[-1:] + separator[:1]):
-        first = prompt.answers[0]
-        return text + separator + first, text + separator.lstrip() + first
-    before, after = around or (text + separator, "")
-    for answer in answers:
-        bare = answer.strip()
-        if bare == answer or not (
-            _DOUBLED.match(before[-1:] + answer[:1]) or _DOUBLED.match(answer[-1:] + after[:1])
-        ):
-            continue
-        if around:
-            return before + answer + after, before + bare + after
-        return before + answer, (before.rstrip() if separator.strip() else text) + answer
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,9 +226,7 @@ class ScoringKind(Kind[Prompt, Scores]):
     unsupported = "does not score answers and only returns sampled replies"
     parts, keyed, for_now = "answers", ("text", "separator", "answer"), FOR_NOW
 
-    def key(self, request: Prompt) -> Key:
-        """Return the prompt's text and separator."""
-        return request.text, request.separator
+    key = attrgetter("text", "separator")
 
     def schema(self) -> Mapping[str, Any]:
         """Return the stored columns; ``logprob`` is in nats, ``reason`` says why it is missing."""
@@ -285,6 +259,28 @@ class ScoringKind(Kind[Prompt, Scores]):
         for one in answer.answers:
             if improper(one.logprob):
                 return wrong(one.logprob, f"the answer {one.answer!r} to {request.shown}")
+        return None
+
+    def both_readings(
+        self, request: Prompt, answers: Iterable[str] | None = None
+    ) -> tuple[str, str] | None:
+        """See ``Kind.both_readings``; without a separator, a prompt is meant as it is written."""
+        text, separator, around = request.text, request.separator, request.around
+        if not separator:
+            return None
+        if not around and _DOUBLED.match(text[-1:] + separator[:1]):
+            first = request.answers[0]
+            return text + separator + first, text + separator.lstrip() + first
+        before, after = around or (text + separator, "")
+        for answer in request.answers if answers is None else answers:
+            bare = answer.strip()
+            if bare == answer or not (
+                _DOUBLED.match(before[-1:] + answer[:1]) or _DOUBLED.match(answer[-1:] + after[:1])
+            ):
+                continue
+            if around:
+                return before + answer + after, before + bare + after
+            return before + answer, (before.rstrip() if separator.strip() else text) + answer
         return None
 
     def missing(self, request: Prompt, reason: str) -> Scores:
