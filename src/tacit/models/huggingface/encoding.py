@@ -116,9 +116,9 @@ class Encoder:
         for text, gap, answers in prompts:
             if split and tokenizer.split_special_tokens and self._control.search(text):
                 check_text(tokenizer, text)
-            *own, last = WORD_STARTS.split(text) if split else [text]
-            counts.append(len(own))
-            for word in own:
+            *before, last = WORD_STARTS.split(text) if split else [text]
+            counts.append(len(before))
+            for word in before:
                 head.append(words.setdefault(word, len(words)))
             first = seen.setdefault((last, gap, answers), len(tails))
             if first == len(tails):
@@ -131,15 +131,20 @@ class Encoder:
         encoded = backend.encode_batch_fast(list(words), add_special_tokens=False)
         located = [one or _DROPPED for one in locate(tokenizer, tails)]
         parts = Rows.of([one.ids for one in encoded] + [one.ids[: one.end] for one in located])
-        # The words of each answer's text, and behind them its tail.
-        prompt = np.repeat(np.arange(len(prompts)), [len(answers) for _, _, answers in prompts])
+        sizes = np.array([len(answers) for _, _, answers in prompts], np.int64)
+        prompt = np.repeat(np.arange(len(prompts)), sizes)
         number, which = np.array(counts, np.int64), np.array(tail, np.int64)
-        before = np.array(head, np.int64)[ragged(starts_of(number)[prompt], number[prompt])]
-        order = np.insert(before, np.cumsum(number[prompt]), len(words) + which)
+        own = number[prompt]
+        # The words of each answer's text, and behind them its tail.
+        order = np.insert(
+            np.array(head, np.int64)[ragged(starts_of(number)[prompt], own)],
+            np.cumsum(own),
+            len(words) + which,
+        )
         every = parts.take(order)
         tokens = np.array([one.end - one.begin for one in located], np.int64)[which]
         spanned = np.array([one.spanned for one in located], bool)[which]
-        starts = every.starts[starts_of(number[prompt] + 1)]
+        starts = every.starts[starts_of(own + 1)]
         return Inputs(every.ids, starts, tokens, spanned, prompt)
 
     def _first(self) -> int:

@@ -258,14 +258,10 @@ class LocalModel:
     ) -> list[Scores]:
         """Put scores together, from what is known of each answer in turn."""
         self._checkpoint.files.check()
-        every = map(
-            AnswerScore,
-            chain.from_iterable(map(attrgetter("answers"), prompts)),
-            np.where(writable, logprobs, None).tolist(),
-            tokens.tolist(),
-            spanned.tolist(),
-            np.where(writable, None, UNKNOWN).tolist(),
-        )
+        answers = chain.from_iterable(map(attrgetter("answers"), prompts))
+        known, missing = logprobs.astype(object), np.full(len(logprobs), None, object)
+        known[~writable], missing[~writable] = None, UNKNOWN
+        every = map(AnswerScore, answers, known, tokens.tolist(), spanned.tolist(), missing)
         return [Scores(tuple(islice(every, len(prompt.answers)))) for prompt in prompts]
 
     def _is_writable(self, tokens: Tokens) -> bool:
