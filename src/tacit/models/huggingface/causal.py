@@ -162,7 +162,7 @@ class CausalModel(RankingModel):
         self, prompts: Sequence[Prompt], work: Work, packs: Sequence[Pack]
     ) -> list[Scores]:
         """Compute the scores; if a way to compute is refused by now, in another way."""
-        checks, passes, ways = self._checks, self._passes, set(map(_way_of, packs))
+        checks, passes, ways = self._checks, self._passes, set(map(_path_of, packs))
         if ways & checks.refused.keys():
             return self._score(prompts)
         new = [pack for pack in packs if any(map(gt, pack.sizes, checks.packed))]
@@ -176,7 +176,7 @@ class CausalModel(RankingModel):
         except ScoringError as error:
             if not new:
                 raise
-            way = _CACHED if _CACHED in map(_way_of, new) else _PACKED
+            way = _CACHED if _CACHED in map(_path_of, new) else _PACKED
             checks.refused[way] = failed(error)
         if new:
             checks.save(checks)
@@ -189,7 +189,7 @@ class CausalModel(RankingModel):
 
     def _confirm(self, pack: Pack, logprobs: Floats) -> None:
         """Compare some inputs of a pack larger than those checked with the same inputs alone."""
-        checks, rows, way = self._checks, pack.tree.rows, _way_of(pack)
+        checks, rows, way = self._checks, pack.tree.rows, _path_of(pack)
         if way in checks.refused or not any(map(gt, pack.sizes, checks.packed)):
             return
         some = {int(rows.lengths.argmax()), int(pack.spans.argmax()), len(rows) - 1}
@@ -305,7 +305,7 @@ class CausalModel(RankingModel):
         )
 
 
-def _way_of(pack: Pack) -> str:
+def _path_of(pack: Pack) -> str:
     return _CACHED if pack.tree.prefix else _PACKED
 
 

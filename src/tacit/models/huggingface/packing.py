@@ -89,10 +89,10 @@ class Tree:
         is_kept = np.ones(len(keys), bool)
         is_kept[:-1] = [not keys[after].startswith(keys[at]) for at, after in pairwise(by_key)]
         order, kept = np.array(by_key, np.int64), np.flatnonzero(is_kept)
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
         # A merged row is a prefix of the next one that remains.
-        longer = order[kept[np.searchsorted(kept, place[rows.reads.row])]]
+        longer = order[kept[np.searchsorted(kept, rank[rows.reads.row])]]
         rows = replace(rows, reads=rows.reads._replace(row=longer)).take(order[kept])
         # Compare each token with the one at the same position in the row before.
         before = np.append(0, rows.lengths)[:-1]
