@@ -21,8 +21,6 @@ class Profile:
 
 def run(task: Task) -> Profile:
     """Scores a task's prompts, every stage by a clock."""
-    from tacit.models.huggingface import causal
-
     model: Any = load_tacit(task)
     clocks = {
         name: Clock() for name in ("tokens", "trees", "packs", "model", "head", "passes", "scores")
@@ -30,7 +28,7 @@ def run(task: Task) -> Profile:
     watch(model, "_encode", clocks["tokens"])
     watch(model, "_work", clocks["trees"])
     watch(model, "_scored", clocks["scores"])
-    watch(causal, "packs_of", clocks["packs"])
+    watch(model, "prepare", clocks["packs"])
     watch(model._passes, "score", clocks["passes"])  # noqa: SLF001 - no other tells
     around(body_of(model), clocks["model"])
     around(body_of(model).get_output_embeddings(), clocks["head"])
@@ -42,7 +40,7 @@ def run(task: Task) -> Profile:
     stages = {
         "tokenizing": spent["tokens"],
         "the prefix tree": spent["trees"],
-        "packing": spent["packs"],
+        "packing": spent["packs"] - spent["tokens"] - spent["trees"],
         "the model's layers": spent["model"] - spent["head"],
         "its head": spent["head"],
         "log-sum-exp and reading off": spent["passes"] - spent["model"],

@@ -165,7 +165,7 @@ def test_each_prompt_is_looked_for_in_what_is_written() -> None:
     chat = chat_of(SAID.replace("m.content", "m.content.replace('claws', 'paws')"))
     assert chat.render("A bear has fur.") == "user: A bear has fur.\nassistant: "
     with pytest.raises(PromptError, match=r"does not reproduce the prompt 'A bear has claws\.'"):
-        chat.fill(Prompt("A bear has claws.", ("True",)))
+        chat.begin(Prompt("A bear has claws.", ("True",)))
 
 
 @pytest.mark.parametrize("template", [TRIMMED, SPACED])

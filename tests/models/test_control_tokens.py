@@ -151,4 +151,4 @@ def test_a_chat_s_control_tokens_are_the_template_s_alone(name: str) -> None:
     with pytest.raises(PromptError, match=rf"the prompt 'Is it\?.*{said}"):
         chat.render(f"Is it?{token}")
     with pytest.raises(PromptError, match=f"the answer 'x.*' to the prompt 'Is it.*{said}"):
-        chat.fill(Prompt("Is it?", ("a", f"x{token}")))
+        chat.begin(Prompt("Is it?", ("a", f"x{token}")))

@@ -14,9 +14,9 @@ from transformers import PreTrainedTokenizerBase
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import PromptError
-from tacit.models.huggingface.alignment import Filled, Tokens, bare, locate
+from tacit.models.huggingface.alignment import Filled, Specials, Tokens, bare, locate
 from tacit.models.huggingface.causal import CausalModel
-from tacit.models.huggingface.encoding import Inputs, divided
+from tacit.models.huggingface.encoding import Encoder, Inputs, beginning
 from tacit.models.huggingface.tokenization import WORD_STARTS, splits
 from tacit.requests import Prompt
 from tests.models import tiny
@@ -42,20 +42,14 @@ def llama_3_like() -> PreTrainedTokenizerBase:
     return tokenizer
 
 
-def locate_split(
-    tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]
-) -> list[Tokens | None]:
-    """What ``locate`` finds, from both parts of each string."""
-    heads, tails, tail = divided(tokenizer, [[one] for one in filled], split=True)
-    return [
-        _joined(tuple(heads[at].tolist()), located) if (located := tails[number]) else None
-        for at, number in enumerate(tail)
-    ]
+BEFORE = -1
+"""A special token with which no text begins, so that it is added before each."""
 
 
-def _joined(head: tuple[int, ...], tail: Tokens) -> Tokens:
-    shift = len(head)
-    return Tokens(head + tail.ids, tail.begin + shift, tail.end + shift, tail.spanned)
+def behind(tokens: Tokens) -> Tokens:
+    """An answer's input: no token after the answer, and the special token before all."""
+    ids = (BEFORE, *tokens.ids[: tokens.end])
+    return Tokens(ids, tokens.begin + 1, tokens.end + 1, tokens.spanned)
 
 
 @cache
@@ -87,15 +81,17 @@ def test_parts_are_tokenized_as_the_whole(
     """
     tokenizer = bared(kind)
     assert splits(tokenizer)
+    encoder = Encoder("a model", tokenizer, Specials((BEFORE,), ()), beginning)
+    prompts = [Prompt(text, tuple(answers), separator)]
     before = text + separator
     filled = [Filled(before + a, len(before), len(before + a), len(text)) for a in answers]
     try:
         whole = locate(tokenizer, filled)
     except PromptError:
         with pytest.raises(PromptError, match="as a special token"):
-            locate_split(tokenizer, filled)
+            encoder.encode(prompts)
         return
-    assert locate_split(tokenizer, filled) == whole
+    assert encoder.encode(prompts).of(0) == [one and behind(one) for one in whole]
 
 
 @given(TEXTS)

@@ -5,14 +5,12 @@ from itertools import pairwise, takewhile
 from operator import eq
 from random import Random
 
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.models.huggingface import packing
-from tacit.models.huggingface.packed_attention import sight
 from tacit.models.huggingface.packing import Pack, Rows, Tree
+from tacit.models.huggingface.passes import sight
 from tacit.probes.consistency.questions import prompt_variants
 from tacit.probes.consistency.template import load_templates
 
@@ -30,8 +28,8 @@ def rows(draw: st.DrawFn) -> Rows:
     return Rows.of([ids for ids, _ in drawn], reads)
 
 
-def packs_of(some: Rows, length: int) -> list[Pack]:
-    return packing.packs_of(Tree.of(some), length)
+def packs_of(tree: Tree, length: int) -> list[Pack]:
+    return [Pack.of(part) for part in tree.cut(length)]
 
 
 def before(pack: Pack, index: int) -> Ids:
@@ -61,7 +59,7 @@ def test_all_is_read_behind_what_comes_before_it(some: Rows, length: int) -> Non
     """Each token that is read off a row is read off a pack once, where the same tokens are seen."""
     found = [
         (answer, before(pack, position), token)
-        for pack in packs_of(some, length)
+        for pack in packs_of(Tree.of(some), length)
         for _, position, token, answer in zip(*(c.tolist() for c in pack.reads), strict=True)
     ]
     assert sorted(found) == read(some)
@@ -70,25 +68,35 @@ def test_all_is_read_behind_what_comes_before_it(some: Rows, length: int) -> Non
 @given(rows(), LENGTHS)
 def test_packs_hold_the_tree(some: Rows, length: int) -> None:
     """Each token in some pack, in none twice, at its depth; with one pack for all, exactly once."""
-    packs = packs_of(some, length)
-    held = [[before(pack, index) for index in range(len(pack))] for pack in packs]
+    packs = packs_of(Tree.of(some), length)
+    held = [[before(pack, index) for index in range(len(pack.ids))] for pack in packs]
     tree = prefixes(every(some))
     assert {one for part in held for one in part} == tree
     for pack, part in zip(packs, held, strict=True):
         assert len(set(part)) == len(part)
         assert pack.depths.tolist() == [len(one) - 1 for one in part]
-        assert len(pack) <= length or len(pack.tree.rows) == 1
-    (whole,) = packs_of(some, 10_000)
-    assert len(whole) == len(tree)
+        assert len(pack.ids) <= length or len(pack.tree.rows) == 1
+    (whole,) = packs_of(Tree.of(some), 10_000)
+    assert len(whole.ids) == len(tree)
+
+
+@given(rows(), LENGTHS)
+def test_spans_and_sizes(some: Rows, length: int) -> None:
+    """A row's span is the distance between its first and its last token."""
+    for pack in packs_of(Tree.of(some), length):
+        place = {before(pack, index): index for index in range(len(pack.ids))}
+        own = every(pack.tree.rows)
+        assert pack.spans.tolist() == [place[ids] - place[ids[:1]] for ids in own]
+        assert pack.sizes == (len(pack.ids), max(map(len, own)), 0, max(pack.spans))
 
 
 @given(rows(), LENGTHS)
 def test_added_tokens(some: Rows, length: int) -> None:
-    """What rows add, together, is what the packs hold; no row adds more than its own tokens."""
-    tree = Tree.of(some)
-    added = packing.added_tokens(tree, length)
-    assert added.sum() == sum(map(len, packing.packs_of(tree, length)))
-    assert ((added > 0) & (added <= tree.rows.lengths)).all()
+    """What rows add, together, is what a pack holds; no row adds more than its own tokens."""
+    for part in Tree.of(some).cut(length):
+        added = part.rows.lengths - part.shared
+        assert added.sum() == len(Pack.of(part).ids)
+        assert ((added > 0) & (added <= part.rows.lengths)).all()
 
 
 def alike(one: Ids, other: Ids) -> int:
@@ -96,15 +104,10 @@ def alike(one: Ids, other: Ids) -> int:
     return len(list(takewhile(bool, map(eq, one, other))))
 
 
-@given(rows(), st.integers(1, 30))
-def test_a_tree_holds_all_that_rows_hold(some: Rows, cells: int) -> None:
-    """Each row is there once, or part of a longer one, with what is read off it.
-
-    What rows share is found in tables of any size.
-    """
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(packing, "_CELLS", cells)
-        tree = Tree.of(some)
+@given(rows())
+def test_a_tree_holds_all_that_rows_hold(some: Rows) -> None:
+    """Each row is there once, or part of a longer one, with what is read off it."""
+    tree = Tree.of(some)
     kept, own = every(tree.rows), set(every(some))
     assert kept == sorted(
         one for one in own if not any(o != one and o[: len(one)] == one for o in own)
@@ -116,10 +119,10 @@ def test_a_tree_holds_all_that_rows_hold(some: Rows, cells: int) -> None:
 @given(rows(), LENGTHS, LENGTHS)
 def test_packs_are_made_again(some: Rows, length: int, shorter: int) -> None:
     """A pack's rows can be packed again, shorter, and all is still read."""
-    packs = packs_of(some, length)
-    again = [part for pack in packs for part in pack.again(shorter)]
+    packs = packs_of(Tree.of(some), length)
+    again = [part for pack in packs for part in packs_of(pack.tree, shorter)]
     assert sum(len(pack.reads.row) for pack in again) == len(some.reads.row)
-    assert all(len(part) <= shorter or len(part.tree.rows) == 1 for part in again)
+    assert all(len(part.ids) <= shorter or len(part.tree.rows) == 1 for part in again)
 
 
 @given(rows(), LENGTHS, st.randoms())
@@ -127,22 +130,22 @@ def test_packs_do_not_depend_on_the_order_of_rows(some: Rows, length: int, rando
     """So that the same work is rounded the same."""
     order = random.sample(range(len(some)), len(some))
     turned = Rows.of([every(some)[at] for at in order], [(0, 0, 0, 0)])
-    assert [pack.ids.tolist() for pack in packs_of(turned, length)] == [
-        pack.ids.tolist() for pack in packs_of(some, length)
+    assert [pack.ids.tolist() for pack in packs_of(Tree.of(turned), length)] == [
+        pack.ids.tolist() for pack in packs_of(Tree.of(some), length)
     ]
 
 
 @given(rows(), LENGTHS)
 def test_the_mask_shows_what_is_seen(some: Rows, length: int) -> None:
     """A token sees what stands before it in its own rows, padding something, nobody padding."""
-    packs = packs_of(some, length)
-    width = max(map(len, packs))
-    sees = sight(torch.tensor([[*pack.ends, *[0] * (width - len(pack))] for pack in packs]))
+    packs = packs_of(Tree.of(some), length)
+    width = max(len(pack.ids) for pack in packs)
+    sees = sight(torch.tensor([[*pack.ends, *[0] * (width - len(pack.ids))] for pack in packs]))
     assert sees.shape == (len(packs), 1, width, width)
     assert bool(sees.any(-1).all())
     for pack, one in zip(packs, sees[:, 0], strict=True):
-        assert not bool(one[: len(pack), len(pack) :].any())
-        for index in range(len(pack)):
+        assert not bool(one[: len(pack.ids), len(pack.ids) :].any())
+        for index in range(len(pack.ids)):
             seen = pack.ids[one[index].nonzero().flatten().numpy()]
             assert tuple(seen.tolist()) == before(pack, index)
 
@@ -160,7 +163,7 @@ def test_little_is_computed_twice() -> None:
         for one in questions
     ]
     some = Rows.of(ids, [(n, len(one) - 1, 0, n) for n, one in enumerate(ids)])
-    packed = sum(map(len, packs_of(some, 512)))
+    packed = sum(len(pack.ids) for pack in packs_of(Tree.of(some), 512))
     tree = len(prefixes(every(some)))
     assert tree < packed <= 1.15 * tree
     assert 3 * packed < len(some.ids)

@@ -12,7 +12,7 @@ import torch
 from tacit.errors import ModelError
 from tacit.models import registry
 from tacit.models.huggingface.causal import CausalModel
-from tacit.models.huggingface.packing import Tree, packs_of
+from tacit.models.huggingface.packing import Tree
 from tacit.models.huggingface.self_check import ALONE, made_up, read_often, widened
 from tacit.requests import Prompt, Scores
 from tests.models import plain, tiny
@@ -208,7 +208,8 @@ def test_the_inputs_of_the_check(tokens: int, depth: int) -> None:
     assert {len(row) for row in rows} == {depth}
     made = read_often(rows, ALONE)
     tree = {row[:at] for row in rows for at in range(1, len(row) + 1)}
-    assert len(tree) == sum(map(len, packs_of(Tree.of(made), 10_000))) >= tokens
+    (pack,) = Tree.of(made).cut(10_000)
+    assert len(tree) == (pack.rows.lengths - pack.shared).sum() >= tokens
     assert set(made.reads.row) == set(range(ALONE))
     assert made.reads.answer.tolist() == list(range(len(made.reads.answer)))
     pairs = zip(made.reads.row.tolist(), made.reads.position.tolist(), strict=True)

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.models.huggingface import packing
-from tacit.models.huggingface.packing import Rows, Tree, packs_of
+from tacit.models.huggingface.packing import Rows, Tree
 from tacit.requests import Prompt
 from tests.models import tiny
 from tests.models.conftest import Changed, FolderOf
 from tests.models.passes import passes
-from tests.models.test_packing import LENGTHS, every, prefixes, read, rows
+from tests.models.test_packing import LENGTHS, every, packs_of, prefixes, read, rows
 from tests.models.test_self_check import off
 
 _PACKED = 4
@@ -39,14 +39,17 @@ def test_what_is_kept(some: Rows, length: int, least: int) -> None:
     assert sorted(ids for one in trees for ids in every(one.rows)) == every(tree.rows)
     assert sorted(each for one in trees for each in read(one.rows)) == read(tree.rows)
     for one in trees:
-        kept = one.cached
-        (whole,) = packs_of(one, 10_000) if len(one.rows) else [()]
-        assert kept + len(whole) == len(prefixes(every(one.rows)))
+        kept = len(one.prefix)
+        (whole,) = packs_of(one, 10_000)
+        assert kept + len(whole.ids) == len(prefixes(every(one.rows)))
+        added = [part.rows.lengths - part.shared for part in one.cut(length)]
+        packed = sum(len(pack.ids) for pack in packs_of(one, length))
+        assert sum(int(own.sum()) for own in added) == kept + packed
         if kept:
             assert kept >= least
-            assert len({ids[:kept] for ids in every(one.rows)}) == 1
+            assert {ids[:kept] for ids in every(one.rows)} == {one.prefix}
             assert (one.rows.reads.position >= kept).all()
-            assert kept + len(whole) > length
+            assert kept + len(whole.ids) > length
 
 
 @pytest.mark.parametrize("name", KEEPING)

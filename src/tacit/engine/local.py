@@ -104,7 +104,9 @@ class LocalExecutor:
             try:
                 for block, following in zip_longest(blocks, blocks[1:]):
                     ready = ahead.submit(prepare, following) if following else None
-                    new.append((block, self._answers(block, answer)))
+                    answers = answer()
+                    self._check(block.requests, answers)
+                    new.append((block, answers))
                     if not ready or time.monotonic() >= due:
                         storing.append(behind.submit(self._store, model.description, new))
                         new, due = [], time.monotonic() + self.seconds
@@ -128,11 +130,6 @@ class LocalExecutor:
         requests = [one for block, _ in new for one in block.requests]
         self.store.append(about, requests, [one for _, answers in new for one in answers])
         return [Part(block.requests, block.tokens, len(block.requests)) for block, _ in new]
-
-    def _answers(self, block: Block, answer: Callable[[], list[Any]]) -> list[Any]:
-        answers = answer()
-        self._check(block.requests, answers)
-        return answers
 
     def _stream(self, model: Streams, blocks: Sequence[Block]) -> Generator[Part]:
         """Stream the model's answers to all requests in ``blocks``, and store the answers."""

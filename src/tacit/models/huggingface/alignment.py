@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -21,12 +21,16 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 
+_NOTHING = r"(?!)"
+"""A pattern that occurs in no text."""
+
+
 @dataclass(frozen=True)
 class ControlTokens:
     """A tokenizer's special tokens, and a pattern that finds them in a text."""
 
     ids: frozenset[int]
-    spelled: re.Pattern[str] | None
+    spelled: re.Pattern[str]
 
     @classmethod
     def of(cls, tokenizer: PreTrainedTokenizerBase) -> ControlTokens:
@@ -34,20 +38,17 @@ class ControlTokens:
         known = _KNOWN.get(tokenizer)
         if known is None:
             added = tokenizer.backend_tokenizer.get_added_tokens_decoder()
-            special = {number: one for number, one in added.items() if one.special and one.content}
             # A token that is matched in normalized text may be spelled in any case.
-            patterns = [
-                f"(?i:{re.escape(one.content)})" if one.normalized else re.escape(one.content)
-                for one in special.values()
-            ]
-            spelled = re.compile("|".join(patterns)) if patterns else None
-            known = _KNOWN[tokenizer] = cls(frozenset(special), spelled)
+            patterns = {
+                number: f"(?i:{re.escape(one.content)})"
+                if one.normalized
+                else re.escape(one.content)
+                for number, one in added.items()
+                if one.special and one.content
+            }
+            spelled = re.compile("|".join(patterns.values()) or _NOTHING)
+            known = _KNOWN[tokenizer] = cls(frozenset(patterns), spelled)
         return known
-
-    def find(self, text: str) -> str | None:
-        """Return the first special token that occurs in a text, or None."""
-        found = self.spelled and self.spelled.search(text)
-        return found[0] if found else None
 
     def misread(
         self, text: str, ids: Sequence[int], offsets: Sequence[tuple[int, int]]
@@ -56,7 +57,7 @@ class ControlTokens:
         control = [span for one, span in zip(ids, offsets, strict=True) if one in self.ids]
         return [
             found
-            for found in (self.spelled.finditer(text) if self.spelled and control else ())
+            for found in (self.spelled.finditer(text) if control else ())
             if any(begin < found.end() and end > found.start() for begin, end in control)
         ]
 
@@ -64,12 +65,11 @@ class ControlTokens:
 _KNOWN: WeakKeyDictionary[PreTrainedTokenizerBase, ControlTokens] = WeakKeyDictionary()
 
 
-def check_texts(tokenizer: PreTrainedTokenizerBase, texts: Iterable[str]) -> None:
+def check_text(tokenizer: PreTrainedTokenizerBase, text: str) -> None:
     """Raise if a text contains a special token that the tokenizer cannot encode as plain text."""
+    read = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
     control = ControlTokens.of(tokenizer)
-    for text in filter(control.find, texts if tokenizer.split_special_tokens else ()):
-        read = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
-        refuse(text, control.misread(text, read["input_ids"], read["offset_mapping"]))
+    refuse(text, control.misread(text, read["input_ids"], read["offset_mapping"]))
 
 
 def refuse(text: str, misread: Sequence[re.Match[str]]) -> None:
@@ -88,6 +88,12 @@ class Filled(NamedTuple):
     begin: int
     end: int
     text_end: int
+
+    @classmethod
+    def after(cls, text: str, gap: str, answer: str) -> Filled:
+        """Append an answer to a text, with a gap such as a space between them."""
+        begin = len(text) + len(gap)
+        return cls(text + gap + answer, begin, begin + len(answer), len(text))
 
 
 class Tokens(NamedTuple):
@@ -184,7 +190,7 @@ def locate(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list
     pairs = zip(encoded["input_ids"], encoded["offset_mapping"], strict=True)
     for item, (ids, offsets) in zip(distinct, pairs, strict=True):
         located[item] = answer_tokens(ids, offsets, item)
-        if tokenizer.split_special_tokens and control.find(item.string):
+        if tokenizer.split_special_tokens and control.spelled.search(item.string):
             misread = control.misread(item.string, ids, offsets)
             refuse(
                 item.string,
@@ -216,11 +222,11 @@ def answer_tokens(
 
 def _dropped(tokenizer: PreTrainedTokenizerBase, filled: Filled) -> Tokens:
     answer = filled.string[filled.begin : filled.end]
-    found = ControlTokens.of(tokenizer).find(answer)
+    found = ControlTokens.of(tokenizer).spelled.search(answer)
     if found:
         raise PromptError(
             f"the tokenizer cannot encode the answer {answer!r} in {filled.string!r} as plain "
-            f"text: it would encode {found!r} as a special token"
+            f"text: it would encode {found[0]!r} as a special token"
         )
     raise PromptError(
         f"the tokenizer produces no token for the answer {answer!r} in {filled.string!r}"

@@ -8,27 +8,25 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 from operator import attrgetter, gt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from tacit.errors import ModelError, ScoringError
 from tacit.models.huggingface.alignment import Filled, Tokens, bare, tokenize
-from tacit.models.huggingface.encoding import Bools, Encoder, Inputs, fill
+from tacit.models.huggingface.encoding import Encoder, Inputs, beginning, fill
 from tacit.models.huggingface.local import Checkpoint
 from tacit.models.huggingface.packing import (
+    Bools,
     Ints,
     Pack,
     Rows,
     Tree,
-    added_tokens,
     cut_neighbours,
-    packs_of,
-    sizes_of,
 )
 from tacit.models.huggingface.passes import Floats, totals
 from tacit.models.huggingface.ranking import RankingModel, ReadPosition
@@ -79,17 +77,17 @@ _LOCAL = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Work:
-    """Inputs to compute: those to pack, by the prefixes computed first, and those to pad.
+class Work(NamedTuple):
+    """Inputs to compute: a tree for each pack, and those to pad.
 
-    The other fields belong to the answers: the index of its prompt, its number of tokens, whether
-    it is spanned, and whether the tokenizer knows all its tokens.
+    ``costs`` is the number of tokens per prompt, where tokens that prompts share are counted once.
+    The other fields belong to the answers: the number of tokens, whether the answer is spanned,
+    and whether the tokenizer knows all its tokens.
     """
 
     trees: Sequence[Tree]
     rest: Rows
-    prompt: Ints
+    costs: Ints
     tokens: Ints
     spanned: Bools
     writable: Bools
@@ -105,8 +103,8 @@ class CausalModel(RankingModel):
         # The output of a template has special tokens; the user's text in it has none.
         chat = self._chat
         self._reader = bare(checkpoint.tokenizer, reads_specials=True) if chat else self._bare
-        self._fill = chat.fill if chat else fill
-        self._encoder = Encoder(self.name, self._reader, self._specials, self._fill)
+        self._begin = chat.begin if chat else beginning
+        self._encoder = Encoder(self.name, self._reader, self._specials, self._begin)
         self._wants_packs = packing
         self._local = _local_window(checkpoint.model.config)
         limits = self._local and self._local - 1, self._passes.budget.apart
@@ -124,7 +122,7 @@ class CausalModel(RankingModel):
     @property
     def shares_prefixes(self) -> bool:
         """Whether prompts are packed."""
-        return self._wants_packs and self._checks.accepts(_PACKED)
+        return self._wants_packs and _PACKED not in self._checks.refused
 
     def blocks(self, requests: Sequence[Any], tokens: int) -> list[Block] | None:
         """Encode prompts, and cut them into blocks of similar ones. See ``CutsBlocks.blocks``."""
@@ -133,68 +131,48 @@ class CausalModel(RankingModel):
         prompts = sorted(requests, key=attrgetter("text", "separator"))
         inputs = self._encode(prompts)
         starts = [*range(0, len(prompts), _STEP), len(prompts)]
-        parts = [self._work(inputs.part(*bounds)) for bounds in pairwise(starts)]
-        costs = np.concatenate(list(map(self._costs, parts)))
-        longest = np.maximum.reduceat(inputs.lengths, inputs.answers[:-1])
-        keeps = len(inputs.ids) <= _KEPT
+        costs = np.concatenate([self._work(inputs, *part).costs for part in pairwise(starts)])
+        first = np.searchsorted(inputs.prompt, np.arange(len(prompts)))
+        longest = np.maximum.reduceat(np.diff(inputs.starts), first)
         blocks = []
         for begin, end in cut_neighbours(costs, longest, tokens):
             # Counted again, because a block shares no prefix with the one before.
-            work = self._work(inputs.part(begin, end))
-            cost = int(self._costs(work).sum())
-            blocks.append(Block(tuple(prompts[begin:end]), cost, work if keeps else None))
+            work = self._work(inputs, begin, end)
+            kept = work if len(inputs.ids) <= _KEPT else None
+            blocks.append(Block(tuple(prompts[begin:end]), int(work.costs.sum()), kept))
         return blocks
 
     def prepare(self, block: Block) -> Callable[[], list[Any]]:
         """Pack a block's prompts. See ``CutsBlocks.prepare``."""
-        if not isinstance(block.requests[0], Prompt):
+        prompts, work = block.requests, block.inputs
+        if not isinstance(prompts[0], Prompt):
             return super().prepare(block)
-        return self._prepared(block.requests, block.inputs)
+        if work is None:
+            work = self._work(self._encode(prompts), 0, len(prompts))
+        return partial(self._compute, prompts, work, list(map(Pack.of, work.trees)))
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        costs: list[int] = self._costs(self._work(self._encode(prompts))).tolist()
-        return costs
-
-    def _costs(self, work: Work) -> Ints:
-        """Return the number of tokens per prompt; tokens that prompts share are counted once."""
-        costs = np.zeros(work.prompt[-1] + 1 if len(work.prompt) else 0, np.int64)
-        every = [(work.rest, work.rest.lengths)]
-        for tree in work.trees:
-            added = added_tokens(tree, self._pack_tokens)
-            added[:1] += tree.cached
-            every.append((tree.rows, added))
-        for rows, own in every:
-            # A row that several prompts read counts for any one of them.
-            owner = np.zeros(len(rows), np.int64)
-            owner[rows.reads.row] = work.prompt[rows.reads.answer]
-            np.add.at(costs, owner, own)
+        costs: list[int] = self._work(self._encode(prompts), 0, len(prompts)).costs.tolist()
         return costs
 
     def _score(self, prompts: Sequence[Prompt]) -> list[Scores]:
-        return self._prepared(prompts, None)()
-
-    def _prepared(self, prompts: Sequence[Prompt], work: Work | None) -> Callable[[], list[Scores]]:
-        """Pack inputs, which are encoded if they are None; return what computes the scores."""
-        work = work or self._work(self._encode(prompts))
-        packs = [packs_of(tree, self._pack_tokens) for tree in work.trees if len(tree.rows)]
-        return partial(self._compute, prompts, work, packs)
+        return self.prepare(Block(tuple(prompts), 0))() if prompts else []
 
     def _compute(
-        self, prompts: Sequence[Prompt], work: Work, packs: Sequence[Sequence[Pack]]
+        self, prompts: Sequence[Prompt], work: Work, packs: Sequence[Pack]
     ) -> list[Scores]:
         """Compute the scores; if a way to compute is refused by now, in another way."""
-        checks = self._checks
-        ways = {_path_of(pack) for own in packs for pack in own}
-        new = [pack for own in packs for pack in own if self._is_new(pack)]
+        checks, passes, ways = self._checks, self._passes, set(map(_path_of, packs))
         if ways & checks.refused.keys():
             return self._score(prompts)
+        new = [pack for pack in packs if any(map(gt, pack.sizes, checks.packed))]
         try:
-            found = [*self._passes.plain(work.rest)]
-            for own in packs:
-                found += self._passes.packed(own)
-            logprobs = totals(found, len(work.prompt))
+            found = passes.plain(work.rest) if len(work.rest) else []
+            for prefix, own in groupby(packs, attrgetter("tree.prefix")):
+                found += passes.packed(list(own), passes.cached(prefix) if prefix else None)
+            logprobs = totals(found, len(work.tokens))
             for size in range(len(checks.packed) if new else 0):
-                self._confirm(max(new, key=lambda pack: sizes_of(pack)[size]), logprobs)
+                self._confirm(max(new, key=lambda pack: pack.sizes[size]), logprobs)
         except ScoringError as error:
             if not new:
                 raise
@@ -207,19 +185,12 @@ class CausalModel(RankingModel):
             self._warn(_WITHOUT[way], way)
         if refused:
             return self._score(prompts)
-        written = zip(
-            work.tokens.tolist(), work.spanned.tolist(), work.writable.tolist(), strict=True
-        )
-        return self._scored(prompts, written, logprobs)
-
-    def _is_new(self, pack: Pack) -> bool:
-        """Whether no pack was checked that is as long, with rows and a prefix as long."""
-        return any(map(gt, sizes_of(pack), self._checks.packed))
+        return self._scored(prompts, work.tokens, work.spanned, work.writable, logprobs)
 
     def _confirm(self, pack: Pack, logprobs: Floats) -> None:
         """Compare some inputs of a pack larger than those checked with the same inputs alone."""
         checks, rows, way = self._checks, pack.tree.rows, _path_of(pack)
-        if way in checks.refused or not self._is_new(pack):
+        if way in checks.refused or not any(map(gt, pack.sizes, checks.packed)):
             return
         some = {int(rows.lengths.argmax()), int(pack.spans.argmax()), len(rows) - 1}
         few = rows.take(np.array(sorted(some)))
@@ -227,45 +198,48 @@ class CausalModel(RankingModel):
         score = self._row_scorer(few, len(logprobs))
         comparison = Comparison(checks, self._model, len(few), score)
         if comparison.measure(way, lambda: logprobs[own], own):
-            checks.packed = list(map(max, sizes_of(pack), checks.packed))
+            checks.packed = list(map(max, pack.sizes, checks.packed))
 
     def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
         (answer,) = self._encode([prompt]).of(0)
         assert answer  # noqa: S101 - or it would have been refused
         return [("input", answer.ids, range(answer.begin, answer.end))]
 
-    def _work(self, inputs: Inputs) -> Work:
-        """Divide inputs into those to pack, and distinct ones to compute in padded batches."""
+    def _work(self, inputs: Inputs, begin: int, end: int) -> Work:
+        """Divide the inputs of consecutive prompts into those to pack, and distinct ones to pad."""
+        own = slice(*np.searchsorted(inputs.prompt, (begin, end)).tolist())
+        rows, prompt = inputs.rows(own), inputs.prompt[own] - begin
         # With a limit of 0, all inputs are computed in padded batches.
         limit = min(self._longest, self._passes.budget.tokens) if self.shares_prefixes else 0
-        rows = inputs.rows()
         is_near = rows.lengths <= limit
-        tree = Tree.of(rows.take(np.flatnonzero(is_near)))
-        trees = [tree] if _CACHED in self._checks.refused else tree.by_prefix(PACK_TOKENS)
+        near = Tree.of(rows.take(np.flatnonzero(is_near)))
+        rest = Tree.of(rows.take(np.flatnonzero(~is_near))).rows
+        whole = [near] if _CACHED in self._checks.refused else near.by_prefix(PACK_TOKENS)
+        length = min(PACK_TOKENS, self._passes.budget.tokens)
+        trees = [pack for tree in whole for pack in tree.cut(length)]
+        costs = np.zeros(end - begin, np.int64)
+        for one in [Tree(rest, np.zeros_like(rest.lengths)), *trees]:
+            # A row that several prompts read counts for any one of them.
+            owner = np.zeros(len(one.rows), np.int64)
+            owner[one.rows.reads.row] = prompt[one.rows.reads.answer]
+            np.add.at(costs, owner, one.rows.lengths - one.shared)
         writable = np.ones(len(rows), bool)
         writable[rows.reads.answer[rows.reads.token == self._unknown]] = False
-        rest = Tree.of(rows.take(np.flatnonzero(~is_near))).rows
-        tokens = inputs.lengths - inputs.begin
-        return Work(trees, rest, inputs.prompt, tokens, inputs.spanned, writable)
-
-    @property
-    def _pack_tokens(self) -> int:
-        """The maximum length of a pack in tokens, which is reduced when memory runs out."""
-        return min(PACK_TOKENS, self._passes.budget.tokens)
+        return Work(trees, rest, costs, inputs.tokens[own], inputs.spanned[own], writable)
 
     def _encode(self, prompts: Sequence[Prompt]) -> Inputs:
         inputs = self._encoder.encode(prompts)
-        for number in inputs.prompt[inputs.begin == inputs.lengths][:1].tolist():
-            tokenize(self._reader, self._fill(prompts[number]))  # raises with the reason
-        window = self._checkpoint.window
-        wrong = inputs.lengths > (inputs.lengths if window is None else window)
-        wrong |= np.maximum.reduceat(inputs.ids, inputs.starts[:-1]) >= self._vocabulary
-        for prompt in inputs.prompt[wrong][:1].tolist():
-            self._all_fit(prompts[prompt], inputs.of(prompt))
+        for number in inputs.prompt[inputs.tokens == 0][:1].tolist():
+            tokenize(self._reader, fill(prompts[number], self._begin))  # raises with the reason
+        wrong = np.maximum.reduceat(inputs.ids, inputs.starts[:-1]) >= self._vocabulary
+        if self._checkpoint.window is not None:
+            wrong |= np.diff(inputs.starts) > self._checkpoint.window
+        for number in inputs.prompt[wrong][:1].tolist():
+            self._all_fit(prompts[number], inputs.of(number))
         return inputs
 
     def _first_filled(self, prompt: Prompt) -> Filled:
-        return self._fill(prompt)[0]
+        return fill(prompt, self._begin)[0]
 
     def _written(self, prompts: Sequence[Prompt]) -> list[Sequence[Tokens | None]]:
         inputs = self._encoder.encode(prompts)
@@ -281,7 +255,8 @@ class CausalModel(RankingModel):
     def _check_length(self) -> int:
         """The length in tokens of a pack for the check at load."""
         length = (self._local or 0) + 64
-        return min(length if length <= _LONGEST_CHECK else _CHECK, self._pack_tokens)
+        length = length if length <= _LONGEST_CHECK else _CHECK
+        return min(length, PACK_TOKENS, self._passes.budget.tokens)
 
     def _check(self) -> None:
         depth = min(self._longest, self._checkpoint.window or DEPTH, DEPTH)
@@ -320,8 +295,9 @@ class CausalModel(RankingModel):
         answers = len(rows.reads.row)
         two = rows.take(np.arange(2))
         two = replace(two, reads=two.reads._replace(answer=two.reads.answer + answers))
-        long, short = (packs_of(Tree.of(some), 2 * max(length, DEPTH)) for some in (rows, two))
-        self._checks.packed = [max(sizes) for sizes in zip(*map(sizes_of, long), strict=True)]
+        trees = [Tree.of(some).cut(2 * max(length, DEPTH)) for some in (rows, two)]
+        long, short = (list(map(Pack.of, some)) for some in trees)
+        self._checks.packed = np.max([pack.sizes for pack in long], axis=0).tolist()
         every = np.concatenate([*of, of[0], of[1]])
         own = np.concatenate([*of, of[0] + answers, of[1] + answers])
         comparison.measure(
@@ -330,7 +306,7 @@ class CausalModel(RankingModel):
 
 
 def _path_of(pack: Pack) -> str:
-    return _CACHED if pack.tree.cached else _PACKED
+    return _CACHED if pack.tree.prefix else _PACKED
 
 
 def _local_window(config: PreTrainedConfig) -> int | None:

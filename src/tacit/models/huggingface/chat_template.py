@@ -12,7 +12,8 @@ from datetime import date, datetime, tzinfo
 from typing import TYPE_CHECKING, Self
 
 from tacit.errors import ModelError, PromptError
-from tacit.models.huggingface.alignment import ControlTokens, Filled
+from tacit.models.huggingface.alignment import ControlTokens
+from tacit.models.huggingface.encoding import Beginning
 from tacit.requests import Prompt, shown
 
 if TYPE_CHECKING:
@@ -101,21 +102,21 @@ class Chat:
             )
         return written + self.opening
 
-    def fill(self, prompt: Prompt) -> list[Filled]:
-        """Return, for each answer, the rendered chat with the answer as the start of the reply."""
+    def begin(self, prompt: Prompt) -> Beginning:
+        """Return the rendered chat, and the spaces before an answer, which starts the reply."""
         for answer in prompt.answers:
             self._refuse_control(answer, f"the answer {answer!r} to {prompt.shown}")
         before = self.render(prompt.text)
-        begin, text_end = len(before), len(before.rstrip(" "))
-        return [Filled(before + a, begin, begin + len(a), text_end) for a in prompt.answers]
+        text = before.rstrip(" ")
+        return text, before[len(text) :]
 
     def _refuse_control(self, text: str, what: str) -> None:
         """Raise if a text contains a special token, which a chat would not encode as plain text."""
-        found = ControlTokens.of(self.tokenizer).find(text)
+        found = ControlTokens.of(self.tokenizer).spelled.search(text)
         if found:
             raise PromptError(
-                f"{self.name}: {what} contains {found!r}, which would be read as a special token "
-                "in a chat: remove it, or omit --chat"
+                f"{self.name}: {what} contains {found[0]!r}, which would be read as a special "
+                "token in a chat: remove it, or omit --chat"
             )
 
     def _check(self) -> None:

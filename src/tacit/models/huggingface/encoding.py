@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.errors import PromptError
 from tacit.models.huggingface.alignment import (
+    ControlTokens,
     Filled,
     Specials,
     Tokens,
-    check_texts,
+    check_text,
     locate,
 )
-from tacit.models.huggingface.packing import Ints, Reads, Rows, ragged, starts_of
+from tacit.models.huggingface.packing import Bools, Ints, Reads, Rows, ragged, starts_of
 from tacit.models.huggingface.tokenization import WORD_STARTS, splits
 from tacit.requests import Prompt
 
@@ -25,58 +24,41 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 
-Bools: TypeAlias = NDArray[np.bool_]
+Beginning: TypeAlias = tuple[str, str]
+"""A prompt's text, and what stands between it and each answer."""
 
 
-@dataclass(frozen=True, eq=False)
-class Inputs:
-    """The token sequence of each answer, from the start of its prompt to the end of the answer."""
+class Inputs(NamedTuple):
+    """The token sequence of each answer, from the start of its prompt to the end of the answer.
+
+    ``tokens`` is the number of the answer's tokens, which are the last ones, or 0 if it has none;
+    ``prompt`` is the index of its prompt.
+    """
 
     ids: Ints
     starts: Ints
-    begin: Ints
+    tokens: Ints
     spanned: Bools
-    answers: Ints
-
-    @property
-    def lengths(self) -> Ints:
-        """The number of tokens of each input, including the answer."""
-        return np.diff(self.starts)
-
-    @property
-    def prompt(self) -> Ints:
-        """The index of the prompt to which each input belongs."""
-        return np.repeat(np.arange(len(self.answers) - 1), np.diff(self.answers))
+    prompt: Ints
 
     def of(self, prompt: int) -> list[Tokens | None]:
         """Return the tokens of a prompt's answers; None for an answer that has no token."""
         found: list[Tokens | None] = []
-        for at in range(self.answers[prompt], self.answers[prompt + 1]):
+        for at in range(*np.searchsorted(self.prompt, (prompt, prompt + 1)).tolist()):
             ids = tuple(self.ids[self.starts[at] : self.starts[at + 1]].tolist())
-            begin, spanned = int(self.begin[at]), bool(self.spanned[at])
-            found.append(Tokens(ids, begin, len(ids), spanned) if begin < len(ids) else None)
+            begin = len(ids) - int(self.tokens[at])
+            whole = Tokens(ids, begin, len(ids), bool(self.spanned[at]))
+            found.append(whole if self.tokens[at] else None)
         return found
 
-    def part(self, begin: int, end: int) -> Inputs:
-        """Return the inputs of consecutive prompts."""
-        own = slice(self.answers[begin], self.answers[end])
-        starts = self.starts[own.start : own.stop + 1]
-        return Inputs(
-            self.ids[starts[0] : starts[-1]],
-            starts - starts[0],
-            self.begin[own],
-            self.spanned[own],
-            self.answers[begin : end + 1] - own.start,
-        )
-
-    def rows(self) -> Rows:
-        """Return the inputs as token rows, each without its last token, which predicts none."""
-        lengths = self.lengths - 1
-        scored = self.lengths - self.begin
+    def rows(self, own: slice) -> Rows:
+        """Return some inputs as token rows, each without its last token, which predicts none."""
+        starts, scored = self.starts[own.start : own.stop + 1], self.tokens[own]
+        lengths = np.diff(starts) - 1
         row = np.repeat(np.arange(len(scored)), scored)
-        position = ragged(self.begin - 1, scored)
-        reads = Reads(row, position, self.ids[self.starts[row] + position + 1], row)
-        return Rows(self.ids[ragged(self.starts[:-1], lengths)], starts_of(lengths), reads)
+        position = ragged(lengths - scored, scored)
+        reads = Reads(row, position, self.ids[starts[row] + position + 1], row)
+        return Rows(self.ids[ragged(starts[:-1], lengths)], lengths, reads)
 
 
 _DROPPED = Tokens((), 0, 0, spanned=False)
@@ -90,44 +72,80 @@ class Encoder:
         name: str,
         tokenizer: PreTrainedTokenizerBase,
         specials: Specials,
-        filled: Callable[[Prompt], list[Filled]],
+        begin: Callable[[Prompt], Beginning],
     ) -> None:
         self._name = name
         self._tokenizer = tokenizer
         self._before = specials.before
-        self._fill = filled
+        self._begin = begin
+        self._control = ControlTokens.of(tokenizer).spelled
         self._splits = splits(tokenizer)
 
     def encode(self, prompts: Sequence[Prompt]) -> Inputs:
         """Encode prompts; the input of an answer that has no token ends where the answer begins."""
-        filled = [self._fill(prompt) for prompt in prompts]
-        counts = np.array(list(map(len, filled)), np.int64)
-        heads, found, which = divided(self._tokenizer, filled, split=self._splits)
-        heads = heads.take(np.repeat(np.arange(len(filled)), counts))
-        tail = np.array(which, np.int64)
-        located = [one or _DROPPED for one in found]
-        tails = Rows.of([one.ids[: one.end] for one in located]).take(tail)
-        begin = heads.lengths + np.array([one.begin for one in located], np.int64)[tail]
-        spanned = np.array([one.spanned for one in located], bool)[tail]
-        lengths = heads.lengths + tails.lengths
-        starts = starts_of(lengths)
-        ids = np.empty(starts[-1], np.int64)
-        ids[ragged(starts[:-1], heads.lengths)] = heads.ids
-        ids[ragged(starts[1:] - tails.lengths, tails.lengths)] = tails.ids
+        begun = [(*self._begin(prompt), prompt.answers) for prompt in prompts]
+        inputs = self._tokenized(begun)
+        ids, starts = inputs.ids, inputs.starts
+        begin = np.diff(starts) - inputs.tokens
         if self._before:
             lacks = begin < len(self._before)
             rest = np.flatnonzero(~lacks)
             first = ids[starts[rest, None] + np.arange(len(self._before))]
             lacks[rest] = (first != self._before).any(axis=1)
         else:
-            empty = [not one.string[: one.text_end].strip() for one, *_ in filled]
-            lacks = np.repeat(np.array(empty, bool), counts) | (begin == 0)
-        lacks &= tails.lengths > 0
-        before = self._before or ((self._first(),) if lacks.any() else ())
-        added = lacks * len(before)
-        ids = np.insert(ids, np.repeat(starts[:-1], added), np.tile(before, lacks.sum()))
-        starts = starts_of(lengths + added)
-        return Inputs(ids, starts, begin + added, spanned, starts_of(counts))
+            is_empty = np.array([not text.strip() for text, _, _ in begun], bool)
+            lacks = is_empty[inputs.prompt] | (begin == 0)
+        lacks &= inputs.tokens > 0
+        if not lacks.any():
+            return inputs
+        before = self._before or (self._first(),)
+        where = np.repeat(starts[:-1][lacks], len(before))
+        ids = np.insert(ids, where, np.tile(before, lacks.sum()))
+        return inputs._replace(ids=ids, starts=starts + len(before) * starts_of(lacks.astype(int)))
+
+    def _tokenized(self, prompts: Sequence[tuple[str, str, tuple[str, ...]]]) -> Inputs:
+        """Tokenize texts, each followed by a gap and answers, without adding special tokens.
+
+        Each distinct word and each distinct tail is tokenized once, if that changes no token.
+        """
+        tokenizer, split = self._tokenizer, self._splits
+        words: dict[str, int] = {}
+        seen: dict[tuple[str, str, tuple[str, ...]], int] = {}
+        tails = list[Filled]()
+        head, counts, tail = list[int](), list[int](), list[int]()
+        for text, gap, answers in prompts:
+            if split and tokenizer.split_special_tokens and self._control.search(text):
+                check_text(tokenizer, text)
+            *before, last = WORD_STARTS.split(text) if split else [text]
+            counts.append(len(before))
+            for word in before:
+                head.append(words.setdefault(word, len(words)))
+            first = seen.setdefault((last, gap, answers), len(tails))
+            if first == len(tails):
+                tails += [Filled.after(last, gap, answer) for answer in answers]
+            tail += range(first, first + len(answers))
+        backend = tokenizer.backend_tokenizer
+        backend.no_truncation()
+        backend.no_padding()
+        backend.encode_special_tokens = tokenizer.split_special_tokens
+        encoded = backend.encode_batch_fast(list(words), add_special_tokens=False)
+        located = [one or _DROPPED for one in locate(tokenizer, tails)]
+        parts = Rows.of([one.ids for one in encoded] + [one.ids[: one.end] for one in located])
+        sizes = np.array([len(answers) for _, _, answers in prompts], np.int64)
+        prompt = np.repeat(np.arange(len(prompts)), sizes)
+        number, which = np.array(counts, np.int64), np.array(tail, np.int64)
+        own = number[prompt]
+        # The words of each answer's text, and behind them its tail.
+        order = np.insert(
+            np.array(head, np.int64)[ragged(starts_of(number)[prompt], own)],
+            np.cumsum(own),
+            len(words) + which,
+        )
+        every = parts.take(order)
+        tokens = np.array([one.end - one.begin for one in located], np.int64)[which]
+        spanned = np.array([one.spanned for one in located], bool)[which]
+        starts = every.starts[starts_of(own + 1)]
+        return Inputs(every.ids, starts, tokens, spanned, prompt)
 
     def _first(self) -> int:
         for token in (self._tokenizer.bos_token_id, self._tokenizer.eos_token_id):
@@ -139,57 +157,22 @@ class Encoder:
         )
 
 
-def fill(prompt: Prompt) -> list[Filled]:
-    """Insert each answer after the text and separator, or into a blank at the text's end."""
+def beginning(prompt: Prompt) -> Beginning:
+    """Return a text and its separator, or what stands before a blank at the text's end."""
     around = prompt.around
     if around is None:
-        before, text_end = prompt.text + prompt.separator, len(prompt.text)
-    elif not around[1]:
-        before, text_end = around[0], len(around[0].rstrip())
-    else:
+        return prompt.text, prompt.separator
+    before, after = around
+    if after:
         raise PromptError(
             f"{prompt.shown} has text after its blank, which a causal model cannot see: move the "
             "blank to the end, or use a masked model"
         )
-    begin = len(before)
-    return [Filled(before + a, begin, begin + len(a), text_end) for a in prompt.answers]
+    text = before.rstrip()
+    return text, before[len(text) :]
 
 
-def divided(
-    tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]], *, split: bool
-) -> tuple[Rows, list[Tokens | None], list[int]]:
-    """Tokenize strings in two parts, a head of whole words and a tail; each word and tail once.
-
-    Returns:
-        The head that the strings of each prompt share, without ``split`` an empty one; the distinct
-        tails; and the index of each string's tail.
-    """
-    words: dict[str, int] = {}
-    tails: dict[Filled, int] = {}
-    known: dict[tuple[object, ...], list[int]] = {}
-    head, counts, tail = list[int](), list[int](), list[int]()
-    for answers in filled:
-        string, begin, _, text_end = answers[0]
-        own = WORD_STARTS.split(string[:text_end]) if split else [string[:text_end]]
-        cut = text_end - len(own.pop())
-        counts.append(len(own))
-        for word in own:
-            head.append(words.setdefault(word, len(words)))
-        key = (begin - cut, text_end - cut, *[one.string[cut:] for one in answers])
-        numbers = known.get(key)
-        if numbers is None:
-            numbers = known[key] = []
-            for string, begin, end, text_end in answers:
-                behind = Filled(string[cut:], begin - cut, end - cut, text_end - cut)
-                numbers.append(tails.setdefault(behind, len(tails)))
-        tail += numbers
-    if split:
-        check_texts(tokenizer, (one.string[: one.text_end] for one, *_ in filled))
-    backend = tokenizer.backend_tokenizer
-    backend.no_truncation()
-    backend.no_padding()
-    backend.encode_special_tokens = tokenizer.split_special_tokens
-    encoded = backend.encode_batch_fast(list(words), add_special_tokens=False)
-    every = Rows.of([one.ids for one in encoded]).take(np.array(head, np.int64))
-    heads = Rows(every.ids, every.starts[starts_of(np.array(counts, np.int64))], every.reads)
-    return heads, locate(tokenizer, list(tails)), tail
+def fill(prompt: Prompt, begin: Callable[[Prompt], Beginning] = beginning) -> list[Filled]:
+    """Insert each answer after the text and separator, or into a blank at the text's end."""
+    text, gap = begin(prompt)
+    return [Filled.after(text, gap, answer) for answer in prompt.answers]

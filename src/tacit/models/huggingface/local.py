@@ -5,9 +5,10 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
@@ -17,7 +18,7 @@ from tacit.models.base import IN_CHAT, WHOLE
 from tacit.models.huggingface.alignment import Specials, Tokens, bare
 from tacit.models.huggingface.chat_template import Chat
 from tacit.models.huggingface.fingerprint import Identity, LoadedFiles
-from tacit.models.huggingface.packing import Rows
+from tacit.models.huggingface.packing import Bools, Ints, Rows
 from tacit.models.huggingface.passes import Budget, Floats, Passes, Values, in_batches, totals
 from tacit.models.huggingface.self_check import DEPTH, TEXT, Checks, Comparison
 from tacit.requests import UNKNOWN, AnswerScore, Prompt, Scores
@@ -148,9 +149,8 @@ class LocalModel:
         """Return a function that scores batches of some inputs, each in one pass by ``run``."""
 
         def score(batches: Sequence[Sequence[int]]) -> Floats:
-            found: list[Values] = []
-            in_batches([1] * len(batches), Budget(1), lambda at: found.extend(run(batches[at[0]])))
-            return totals(found, answers)
+            found = in_batches([1] * len(batches), Budget(1), lambda at: run(batches[at[0]]))
+            return totals(list(chain.from_iterable(found)), answers)
 
         return score
 
@@ -244,31 +244,25 @@ class LocalModel:
         """Return the scores of all prompts' answers, from their tokens and log-probabilities."""
         every = [tokens for row in encoded for tokens in row]
         written = [(one.end - one.begin, one.spanned, self._is_writable(one)) for one in every]
-        return self._scored(prompts, written, totals(found, len(every)))
+        tokens, *flags = np.array(written, np.int64).reshape(-1, 3).T
+        spanned, writable = (flag.astype(bool) for flag in flags)
+        return self._scored(prompts, tokens, spanned, writable, totals(found, len(every)))
 
     def _scored(
         self,
         prompts: Sequence[Prompt],
-        written: Iterable[tuple[int, bool, bool]],
+        tokens: Ints,
+        spanned: Bools,
+        writable: Bools,
         logprobs: Floats,
     ) -> list[Scores]:
-        """Put scores together; of each answer, the tokens, and if it is spanned and writable."""
+        """Put scores together, from what is known of each answer in turn."""
         self._checkpoint.files.check()
-        every = zip(logprobs.tolist(), written, strict=True)
-        scores = []
-        for prompt in prompts:
-            own = zip(prompt.answers, islice(every, len(prompt.answers)), strict=True)
-            scores.append(
-                Scores(
-                    tuple(
-                        AnswerScore(answer, logprob, tokens, spanned)
-                        if is_writable
-                        else AnswerScore(answer, None, tokens, spanned, UNKNOWN)
-                        for answer, (logprob, (tokens, spanned, is_writable)) in own
-                    )
-                )
-            )
-        return scores
+        answers = chain.from_iterable(map(attrgetter("answers"), prompts))
+        known, missing = logprobs.astype(object), np.full(len(logprobs), None, object)
+        known[~writable], missing[~writable] = None, UNKNOWN
+        every = map(AnswerScore, answers, known, tokens.tolist(), spanned.tolist(), missing)
+        return [Scores(tuple(islice(every, len(prompt.answers)))) for prompt in prompts]
 
     def _is_writable(self, tokens: Tokens) -> bool:
         """Return whether an answer can be encoded without the tokenizer's unknown token."""

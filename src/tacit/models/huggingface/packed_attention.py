@@ -1,4 +1,4 @@
-"""Attention over packs (rows of several prompts): its mask, and most masked keys omitted."""
+"""Attention over long packs (rows of several prompts), most of whose masked keys are omitted."""
 
 from __future__ import annotations
 
@@ -11,24 +11,16 @@ from torch.overrides import TorchFunctionMode
 if TYPE_CHECKING:
     from tacit.models.huggingface.packing import Pack
 
-_PIECES = range(48, 97)
-_PIECE = 64
+PIECES = range(48, 97)
+"""The lengths of a piece in tokens."""
+
+_USUAL = 64
 _attend = torch.nn.functional.scaled_dot_product_attention
 
 
 def piece_of(length: int) -> int:
-    """Return the piece length (48 to 96 tokens) for which a row needs the least padding."""
-    if length <= _PIECES[-1]:
-        return length
-    return min(_PIECES, key=lambda piece: (-length % piece, abs(piece - _PIECE)))
-
-
-def sight(ends: torch.Tensor) -> torch.Tensor:
-    """Return the attention mask for packs, with the shape (packs, 1, length, length)."""
-    index = torch.arange(ends.shape[1], device=ends.device)
-    sees = (index[:, None] >= index) & (index[:, None] < ends[:, None, :])
-    sees[:, :, 0] |= ends == 0
-    return sees.unsqueeze(1)
+    """Return the length of pieces for which a longer row needs the least padding."""
+    return min(PIECES, key=lambda piece: (-length % piece, abs(piece - _USUAL)))
 
 
 class PackedAttention(TorchFunctionMode):
@@ -81,8 +73,7 @@ class PackedAttention(TorchFunctionMode):
     ) -> bool:
         whole = (self._length, self._columns)
         return (
-            self._pieces > 1
-            and attn_mask is not None
+            attn_mask is not None
             and attn_mask.dim() == query.dim()
             and attn_mask.shape[-2:] == whole
             and (query.shape[-2], key.shape[-2]) == whole

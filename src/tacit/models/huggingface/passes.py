@@ -7,16 +7,18 @@ import gc
 import logging
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.english import several
 from tacit.errors import ScoringError
-from tacit.models.huggingface.packing import Ints, Pack, Reads, Rows, padded
+from tacit.models.huggingface.packing import Ints, Pack, Reads, Rows
 
 if TYPE_CHECKING:
     import torch
@@ -29,6 +31,7 @@ log = logging.getLogger(__name__)
 _MOST_PADDING = 1 / 16
 
 Floats = NDArray[np.float64]
+R = TypeVar("R")
 
 
 class Values(NamedTuple):
@@ -63,8 +66,8 @@ class Budget:
 class Passes:
     """Runs a model within a budget of tokens; ``head`` computes logits at some positions only.
 
-    ``splits`` is whether the head may be applied to a part of the vocabulary at a time; None until
-    a pass has shown it.
+    ``splits`` is whether the head may be applied to a part of the vocabulary at a time; None if
+    the next pass is to show it.
     """
 
     model: PreTrainedModel
@@ -72,7 +75,10 @@ class Passes:
     budget: Budget
     head: torch.nn.Module | None
     options: dict[str, Any] = field(default_factory=dict)
-    splits: bool | None = None
+    splits: bool | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.splits = None if _is_plain(self.head) else False
 
     @contextmanager
     def at_every_position(self) -> Iterator[None]:
@@ -85,8 +91,10 @@ class Passes:
 
     def padded(self, rows: Rows) -> tuple[torch.Tensor, torch.Tensor]:
         """Return rows as token ids and their attention mask, of shape (rows, maximum length)."""
-        mask = padded(np.ones_like(rows.ids), rows.lengths, 0)
-        return self.on_device(padded(rows.ids, rows.lengths, self.pad)), self.on_device(mask)
+        mask = np.arange(rows.lengths.max()) < rows.lengths[:, None]
+        ids = np.full(mask.shape, self.pad, np.int64)
+        ids[mask] = rows.ids
+        return self.on_device(ids), self.on_device(mask.astype(np.int64))
 
     def on_device(self, numbers: Ints) -> torch.Tensor:
         """Copy integers to the model's device, without waiting for the device."""
@@ -119,12 +127,12 @@ class Passes:
         # Several answers may read the same position: normalise each position once.
         width = int(reads.position.max()) + 1
         distinct, which = np.unique(reads.row * width + reads.position, return_inverse=True)
-        positions = np.divmod(distinct, width)
-        if self.splits is not False and _is_plain(self.head):
-            states = self._run_to_head(self.head, given, *positions)
+        positions, head = np.divmod(distinct, width), self.head
+        if self.splits is not False and isinstance(head, torch.nn.Linear):
+            states = self._run_to_head(head, given, *positions)
             self.splits = states is not None
             if states is not None:
-                return Values(reads.answer, _by_parts(self.head, states, which, reads.token))
+                return Values(reads.answer, _by_parts(head, states, which, reads.token))
         logits = self.logits(given, *positions)
         at, token = self.on_device(np.stack([which, reads.token])).to(logits.device)
         # In parts, because each part is copied to float once or twice.
@@ -146,13 +154,14 @@ class Passes:
         output = number.expand(1, len(row), head.out_features)
         states: list[torch.Tensor] = []
 
-        def keep(narrowed: torch.Tensor) -> torch.Tensor:
-            states.append(narrowed[0])
+        def keep(every: torch.Tensor) -> torch.Tensor:
+            states.append(every[rows, columns])
             return output
 
         vars(head)["forward"] = keep
         try:
-            logits = self._output(given, rows, columns).logits
+            with torch.inference_mode():
+                logits = self.model(**self.options | given).logits
         except RuntimeError as error:
             if _is_out_of_memory(error):
                 raise
@@ -169,71 +178,69 @@ class Passes:
 
     def plain(self, rows: Rows) -> list[Values]:
         """Score rows in padded batches."""
-        found: list[Values] = []
-        in_batches(
-            rows.lengths,
-            self.budget,
-            lambda batch: found.append(self.batch(rows.take(np.array(batch)))),
+        return in_batches(
+            rows.lengths, self.budget, lambda batch: self.batch(rows.take(np.array(batch)))
         )
-        return found
 
-    def packed(self, packs: Sequence[Pack]) -> list[Values]:
-        """Score packs with one cached prefix, or shorter ones of their rows if memory is short."""
-        found: list[Values] = []
-        kept = packs[0].tree.cached if packs else 0
-        cache = self._cache(packs[0].tree.rows[0][:kept]) if kept else None
-        if kept and self.splits is None and _is_plain(self.head):
+    def packed(self, packs: Sequence[Pack], cache: Any = None) -> list[Values]:  # noqa: ANN401 - see cached
+        """Score packs; ``cache`` is that of their prefix, if they have one."""
+        costs = [len(pack.tree.prefix) + len(pack.ids) for pack in packs]
+        found = in_batches(costs, self.budget, partial(self._packed, packs, cache))
+        return list(chain.from_iterable(found))
+
+    def cached(self, prefix: Sequence[int]) -> Any:  # noqa: ANN401 - a class of each architecture
+        """Compute the keys and values of a prefix."""
+        if self.splits is None:
             # A pass that fills a cache cannot be repeated if the logits are not the head's output.
             self.batch(Rows.of([(self.pad,)], [(0, 0, self.pad, 0)]))
-
-        def forward(batch: list[int]) -> None:
-            length = max(1, self.budget.tokens - kept)
-            parts = [part for at in batch for part in packs[at].again(length)]
-            size = how_many(kept + max(map(len, parts)), self.budget)
-            starts = range(0, len(parts), size)
-            found.extend([self._packed(parts[at : at + size], cache) for at in starts])
-
-        in_batches(kept + np.array(list(map(len, packs)), np.int64), self.budget, forward)
-        return found
-
-    def _cache(self, prefix: Ints) -> Any:  # noqa: ANN401 - a class of each architecture
-        """Compute the keys and values of a prefix."""
-        ids, mask = self.on_device(np.stack([prefix, np.ones_like(prefix)])[:, None])
+        own = np.array(prefix)
+        ids, mask = self.on_device(np.stack([own, np.ones_like(own)])[:, None])
         given = {"input_ids": ids, "attention_mask": mask, "use_cache": True}
-        caches: list[Any] = []
 
-        def compute(_: object) -> None:
+        def compute(_: object) -> Any:  # noqa: ANN401 - as above
             last = self.on_device(np.array([[0], [len(prefix) - 1]]))
-            caches.append(self._output(given, *last).past_key_values)
+            return self._output(given, *last).past_key_values
 
-        in_batches([len(prefix)], self.budget, compute)
-        return caches[0]
+        (cache,) = in_batches([len(prefix)], self.budget, compute)
+        return cache
 
-    def _packed(self, packs: Sequence[Pack], cache: Any) -> Values:  # noqa: ANN401 - see _cache
+    def _packed(
+        self,
+        every: Sequence[Pack],
+        cache: Any,  # noqa: ANN401 - see cached
+        batch: Sequence[int],
+    ) -> list[Values]:
+        """Score a batch of packs in one pass, or in several if memory has run out."""
         import torch
 
-        from tacit.models.huggingface.packed_attention import PackedAttention, piece_of, sight
+        from tacit.models.huggingface.packed_attention import PIECES, PackedAttention, piece_of
 
-        lengths = np.array([len(pack) for pack in packs])
-        piece = piece_of(int(lengths.max()))
-        columns = zip(*((pack.ids, pack.ends, pack.depths) for pack in packs), strict=True)
-        ids, ends, depths = (
-            self.on_device(padded(np.concatenate(column), lengths, fill, piece))
-            for column, fill in zip(columns, (self.pad, 0, 0), strict=True)
-        )
-        sees = torch.nn.functional.pad(sight(ends), (packs[0].tree.cached, 0), value=True)
+        packs = [every[at] for at in batch]
+        lengths = np.array([len(pack.ids) for pack in packs])
+        longest, kept = int(lengths.max()), len(packs[0].tree.prefix)
+        length = max(1, self.budget.tokens - kept)
+        if longest > length and any(len(p.ids) > length and len(p.tree.rows) > 1 for p in packs):
+            shorter = [part for pack in packs for part in pack.tree.cut(length)]
+            return self.packed(list(map(Pack.of, shorter)), cache)
+        piece = piece_of(longest) if longest > PIECES[-1] else longest
+        is_token = np.arange(longest + -longest % piece) < lengths[:, None]
+        table = np.zeros((3, *is_token.shape), np.int64)
+        table[0] = self.pad
+        columns = [(pack.ids, pack.ends, pack.depths) for pack in packs]
+        table[:, is_token] = np.concatenate(columns, axis=1)
+        ids, ends, depths = self.on_device(table)
+        sees = torch.nn.functional.pad(sight(ends), (kept, 0), value=True)
         mask = torch.zeros(sees.shape, dtype=self.model.dtype, device=sees.device)
         mask.masked_fill_(~sees, torch.finfo(mask.dtype).min)
-        reads = [pack.reads._replace(row=pack.reads.row + at) for at, pack in enumerate(packs)]
         given: dict[str, Any] = {"input_ids": ids, "attention_mask": mask, "position_ids": depths}
         if cache is not None:
             own = copy.deepcopy(cache)
             own.batch_select_indices(torch.zeros(len(packs), dtype=torch.long))
             given |= {"past_key_values": own, "use_cache": True}
-        with PackedAttention(packs, sees, piece):
-            return self.score(
-                given, Reads(*(np.concatenate(column) for column in zip(*reads, strict=True)))
-            )
+        row = np.repeat(np.arange(len(packs)), [len(pack.reads.row) for pack in packs])
+        reads = Reads(*np.concatenate([pack.reads for pack in packs], axis=1))._replace(row=row)
+        with PackedAttention(packs, sees, piece) if longest > piece else nullcontext():
+            return [self.score(given, reads)]
 
 
 _PART = 64
@@ -243,7 +250,17 @@ _ONCE = 2
 _FAR = -32.0
 
 
-def _is_plain(head: torch.nn.Module | None) -> TypeGuard[torch.nn.Linear]:
+def sight(ends: torch.Tensor) -> torch.Tensor:
+    """Return the attention mask for packs, with the shape (packs, 1, length, length)."""
+    import torch
+
+    index = torch.arange(ends.shape[1], device=ends.device)
+    sees = (index[:, None] >= index) & (index[:, None] < ends[:, None, :])
+    sees[:, :, 0] |= ends == 0
+    return sees.unsqueeze(1)
+
+
+def _is_plain(head: torch.nn.Module | None) -> bool:
     """Return whether a head is a matrix of float32 in CPU memory."""
     import torch
 
@@ -338,11 +355,12 @@ def how_many(cost: int, budget: Budget) -> int:
 
 
 def in_batches(
-    costs: Sequence[int] | Ints, budget: Budget, forward: Callable[[list[int]], None]
-) -> None:
-    """Sort rows by cost in descending order, and call ``forward`` on batches of the rows."""
+    costs: Sequence[int] | Ints, budget: Budget, forward: Callable[[list[int]], R]
+) -> list[R]:
+    """Sort rows by cost in descending order; return what ``forward`` returns for each batch."""
     import torch
 
+    found: list[R] = []
     costs = np.asarray(costs, np.int64)
     order = np.argsort(-costs, kind="stable")
     while len(order):
@@ -352,7 +370,9 @@ def in_batches(
             is_alike &= (own[0] <= budget.apart) | (own > budget.apart)
         batch = order[: np.logical_and.accumulate(is_alike).sum()].tolist()
         try:
-            forward(batch)
+            found.append(forward(batch))
+        except ScoringError:
+            raise  # of smaller batches
         except Exception as error:
             if not _is_out_of_memory(error):
                 raise ScoringError(
@@ -367,6 +387,7 @@ def in_batches(
         gc.collect()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
+    return found
 
 
 def _is_out_of_memory(error: BaseException) -> bool:

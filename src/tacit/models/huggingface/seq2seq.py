@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
@@ -13,7 +14,7 @@ from tacit.models.huggingface.alignment import (
     ControlTokens,
     Filled,
     Tokens,
-    check_texts,
+    check_text,
     enclosed,
     locate,
     tokenize,
@@ -57,7 +58,7 @@ class Work(NamedTuple):
         rows = Tree.of(Rows.of(inputs, reads)).rows
         first = rows.starts[:-1]
         own = rows.reads._replace(position=rows.reads.position - 1)
-        bare = Rows(np.delete(rows.ids, first), rows.starts - np.arange(len(rows) + 1), own)
+        bare = Rows(np.delete(rows.ids, first), rows.lengths - 1, own)
         return cls(list(numbers), bare, rows.ids[first])
 
     @property
@@ -108,13 +109,8 @@ class Seq2SeqModel(RankingModel):
     def _score(self, prompts: Sequence[Prompt]) -> list[Scores]:
         answers = self._answers(prompts)
         work = Work.of(self._texts(prompts), answers)
-        found: list[Values] = []
-        in_batches(
-            work.costs.tolist(),
-            self._passes.budget,
-            lambda batch: found.extend(self._batch(work, batch)),
-        )
-        return self._scores_of(prompts, answers, found)
+        found = in_batches(work.costs, self._passes.budget, partial(self._batch, work))
+        return self._scores_of(prompts, answers, list(chain.from_iterable(found)))
 
     def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
         (text,) = self._texts([prompt])
@@ -137,24 +133,24 @@ class Seq2SeqModel(RankingModel):
         if self._chat is None:
             texts = [self._marked(prompt) for prompt in prompts]
             encoded = list(self._tokenizer(texts, verbose=False)["input_ids"])
-            control = ControlTokens.of(self._tokenizer)
+            spelled = ControlTokens.of(self._tokenizer).spelled
             for at, prompt in enumerate(prompts):
-                if control.find(prompt.text):
-                    encoded[at] = self._as_text(prompt)
+                if found := spelled.search(prompt.text):
+                    encoded[at] = self._as_text(prompt, found[0])
             return encoded
         texts = [self._chat.render(prompt.text) for prompt in prompts]
         encoded = self._tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
         return [list(enclosed(ids, self._specials)) for ids in encoded]
 
-    def _as_text(self, prompt: Prompt) -> list[int]:
+    def _as_text(self, prompt: Prompt, special: str) -> list[int]:
         """Return the encoder's input, with special tokens in the text encoded as plain text."""
         if prompt.around is not None:
             raise PromptError(
-                f"{prompt.shown} contains {ControlTokens.of(self._tokenizer).find(prompt.text)!r}, "
-                "which would be read as a special token, as is the one that marks the blank: "
-                "remove it, or rewrite the text so that the answer follows it"
+                f"{prompt.shown} contains {special!r}, which would be read as a special token, as "
+                "is the one that marks the blank: remove it, or rewrite the text so that the "
+                "answer follows it"
             )
-        check_texts(self._bare, [prompt.text])
+        check_text(self._bare, prompt.text)
         ids = self._bare(prompt.text, add_special_tokens=False, verbose=False)["input_ids"]
         return [*self._specials.before, *ids, *self._specials.after]
 
