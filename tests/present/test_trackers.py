@@ -36,10 +36,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> MagicMock:
 def test_each_tracker_gets_the_numbers_of_metrics_json(
     run: Run, fake: MagicMock, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As well as what it takes: notes, a page, an artefact; mlflow in the user's experiment.
-
-    What a tracker prints goes to standard error.
-    """
+    """As well as what it takes: notes, a page, an artefact; mlflow in the user's experiment."""
     values = {name: value for name, value in run.metrics.items() if value is not None}
     del values["parts/verdict"]
     trackers.check_tracker("wandb")

@@ -148,10 +148,7 @@ def test_a_name_that_is_a_script_does_not_run(visit: Visit) -> None:
 
 
 def test_filters_leave_what_fits(visit: Visit) -> None:
-    """A relation that is chosen, or words that are typed, leave their rows; reset undoes.
-
-    A table without a row says so.
-    """
+    """A relation that is chosen, or words that are typed, leave their rows; reset undoes."""
     visit.tab("parts-answers")
     form = visit.page.locator("#parts-answers .filters")
     rows = "[data-table=parts-0-statements] tbody tr"

@@ -99,10 +99,7 @@ def tables_of(runs: Sequence[Run]) -> dict[str, Details]:
 def test_undecided_constraints_are_shown_where_there_are_any(
     tmp_path: Path, one_of: dict[str, Run]
 ) -> None:
-    """In the tables, in a sentence and between models; not where every belief is there.
-
-    A question that two drawings share has two beliefs, each beside its own drawing.
-    """
+    """In the tables, in a sentence and between models; not where every belief is there."""
     some = runs_of_beliefs(tmp_path, "mine", "yours")
     statements = tables_of(some[:1])["parts-0-statements"].table
     assert statements.height == PROBE.statements.height
@@ -133,10 +130,7 @@ def other(run: Run, request: Mapping[str, Any], manifest: Mapping[str, Any]) -> 
 
 
 def test_models_on_the_same_data_are_compared(all_runs: Sequence[Run]) -> None:
-    """Runs that differ in the model alone are compared, and nothing speaks against it.
-
-    Nor has a table without notes a column for them.
-    """
+    """Runs that differ in the model alone are compared, and nothing speaks against it."""
     assert refusals(all_runs) == {}
     check_comparable(all_runs)
     of_probes = by_probe(all_runs).values()

@@ -94,10 +94,7 @@ def test_features_that_say_nothing_predict_nothing() -> None:
 
 
 def test_a_constant_feature_has_no_effect() -> None:
-    """Its coefficient is 0, and nothing is divided by 0.
-
-    Without a feature, the prediction is the share of right rows of the other folds.
-    """
+    """Its coefficient is 0, and nothing is divided by 0."""
     right, features, clusters = drawn()
     fold = folds(right, clusters)
     shares = out_of_fold(right, np.empty((300, 0)), clusters, fold)

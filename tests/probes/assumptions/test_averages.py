@@ -286,10 +286,7 @@ def norms_of(rows: list[tuple[int, int, str | None]]) -> Norms:
 def test_concepts_and_properties_are_counted_one_by_one(
     rows: list[tuple[int, int, str | None]],
 ) -> None:
-    """The mean over a category's features of how many concepts each has, pooled ones included.
-
-    And how many concepts have 1 to 10 properties of a category.
-    """
+    """The mean over a category's features of how many concepts each has, pooled ones included."""
     expected = []
     for name, parts in PARTS.items():
         pairs = [(c, f) for c, f, category in rows if category in parts]

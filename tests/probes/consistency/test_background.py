@@ -192,10 +192,7 @@ def test_irrelevant_background_that_predicts_as_well_makes_a_result_weak(clear: 
 
 
 def test_models_that_know_nothing_or_everything() -> None:
-    """Of one that always says yes, every background score is a half, and consistency is chance.
-
-    Of one whose answers are all correct, nothing can be predicted; the reason is given.
-    """
+    """Of one that always says yes, every background score is a half, and consistency is chance."""
     found = planted(0, 40, 1)
     assert found.tables["anchors"]["background_score"].to_list() == [0.5] * 80
     (row,) = found.tables["consistency"].to_dicts()

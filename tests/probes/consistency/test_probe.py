@@ -163,10 +163,7 @@ def test_the_counts_of_a_run(run: Run) -> None:
 
 
 def test_the_background_scores_of_a_run(run: Run) -> None:
-    """Each relation's over its distinct facts, then the mean over the relations (Figure 4a).
-
-    Relations count alike; those without a score do not count. The interval is Student's.
-    """
+    """Each relation's over its distinct facts, then the mean over the relations (Figure 4a)."""
     means = []
     for row in run.rows("background_by_relation"):
         facts = [fact for fact in run.facts if fact.relation == row["relation"]]
@@ -235,10 +232,7 @@ def test_a_variant_that_does_not_exist_is_refused(options: dict[str, Any], probl
 
 
 def test_what_cannot_be_asked_is_refused(tmp_path: Path) -> None:
-    """Facts that cannot be worded, a knowledge base without a fact about any question.
-
-    Of anchors without an answer the first is named, before the knowledge base is read.
-    """
+    """Facts that cannot be worded, a knowledge base without a fact about any question."""
     questions = tmp_path / "questions.csv"
     questions.write_text("id,question,choices,answer\np,Where?,a|b,a\nq,Where?,a|b,\n")
     with pytest.raises(RequestError, match=r"1 question has no correct answer \(the first is q\)"):

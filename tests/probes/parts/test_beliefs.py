@@ -43,10 +43,7 @@ GPT3 = {"True": log(0.3), "yes": log(0.1), "1": log(0.05), "FALSE": log(0.1), "w
 def test_a_belief_is_the_share_of_true(
     preset: str, known: dict[str, float], expected: float | None
 ) -> None:
-    """P(True)/(P(True) + P(False)), without overflow; missing where either is missing.
-
-    GPT-3's aliases are summed, and those that it does not offer are improbable.
-    """
+    """P(True)/(P(True) + P(False)), without overflow; missing where either is missing."""
     found = belief_of(Template.load(preset), known)
     assert found == (expected if expected is None else pytest.approx(expected))
 
@@ -168,10 +165,7 @@ def test_beliefs_of_a_file_are_taken_and_the_rest_is_missing(tmp_path: Path) -> 
 
 
 def test_each_drawing_may_have_beliefs_of_its_own(tmp_path: Path) -> None:
-    """With a column annotator, as a run's own beliefs have it, answers are those of each drawing.
-
-    Drawings that agree share their questions; what one annotator's rows say is not another's.
-    """
+    """With a column annotator, as in a run's own beliefs, answers are those of each drawing."""
     path, statements = tmp_path / "beliefs.parquet", PEACH.statements
     own = pl.col("annotator") == PEACH.drawings[0].annotator
 
@@ -208,10 +202,7 @@ def test_each_drawing_may_have_beliefs_of_its_own(tmp_path: Path) -> None:
 def test_a_file_that_answers_nothing_or_twice_is_refused(
     tmp_path: Path, groups: str, row: str, problem: str
 ) -> None:
-    """A missing belief is one thing, the wrong file another.
-
-    Without a column annotator, rows of two groups that differ cannot both be taken.
-    """
+    """A missing belief is one thing, the wrong file another."""
     with pytest.raises(DataError, match=problem):
         read(written(tmp_path, row, groups))
 

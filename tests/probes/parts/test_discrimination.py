@@ -284,10 +284,7 @@ def test_shuffled_rates_are_the_mean_of_what_plain_counting_gives() -> None:
 
 
 def test_always_true_violates_what_plain_counting_gives() -> None:
-    """Every asymmetric constraint and nothing else, of what is decided.
-
-    Where nothing is believed, no constraint applies in any permutation.
-    """
+    """Every asymmetric constraint and nothing else, of what is decided."""
 
     def rates(baseline: str, *p: float | None) -> dict[str, float | None]:
         return {name: of[baseline] for name, of in baselines(beliefs([*p]), PARTS).items()}

@@ -104,10 +104,7 @@ def test_the_best_and_the_worst_stand_side_by_side(found: Tables) -> None:
 
 
 def test_violations_have_both_baselines_as_ticks(found: Tables) -> None:
-    """Of the raw beliefs alone, with the number of decided constraints.
-
-    Published rates stand beside 300 drawings and 216,580 statements alone (Table 3).
-    """
+    """Of the raw beliefs alone, with the number of decided constraints."""
     chart = chart_of("violations", found)
     table = found["violation"].filter(stage="before")
     ticks = {

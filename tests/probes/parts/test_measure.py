@@ -95,10 +95,7 @@ def test_a_violated_inverse_is_repaired_by_each_objective_its_own_way() -> None:
 
 
 def test_no_belief_is_no_accuracy_and_without_gold_there_is_none() -> None:
-    """All are counted as missing; shares and rates are undefined, and nothing is repaired.
-
-    Without gold labels, tables are as declared, without rows; violations and repair are as ever.
-    """
+    """All are missing and nothing is repaired; tables without labels are as declared."""
     findings = all_alike(None)
     assert accuracies(findings) == dict.fromkeys(STAGES, None)
     assert findings.tables["violation"]["rate"].null_count() == 24
@@ -229,10 +226,7 @@ def score(prompt: Prompt, answer: str) -> float:
 
 
 def test_own_relations_are_asked_checked_repaired_and_drawn(tmp_path: Path) -> None:
-    """Wordings are the ontology's, and violations those that counting one by one finds.
-
-    Labels follow from a drawing; the report's graphs know the relations without the file.
-    """
+    """Wordings are the ontology's, and violations those that counting one by one finds."""
     things, drawn, ontology = (tmp_path / name for name in ("a.tsv", "b.tsv", "family.yaml"))
     for path, content in ((things, THINGS), (drawn, DRAWN), (ontology, FAMILY)):
         path.write_text(content, encoding="utf-8")
