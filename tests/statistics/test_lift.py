@@ -282,7 +282,7 @@ def test_the_smallest_lift_is_found_by_four_samples_of_five() -> None:
     lifts, found = [], []
     for slope in (0.8, 1.4, 2.0):
         values, passed = [], []
-        for _ in range(150):
+        for _ in range(100):
             labels = random.random(n) < expit(np.log(40 / 60) + slope * ranks)
             made = measure_lift(labels, range(n, 0, -1), range(n), Permutations(199))
             assert made.lift.value is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -125,9 +126,10 @@ def test_p_values_are_small_where_knowledge_matters_and_else_as_often_as_they_sa
     assert gain(drawn(600, 0.4, 0, slope=2.0), FEW)["p_value"] == 1 / 200
 
 
-def answered(known: int, right: int) -> pl.DataFrame:
+@cache
+def answered() -> pl.DataFrame:
     probe = probe_of(QUESTIONS)
-    scores = results.scored(probe, answers_of(probe, model(known, right)))
+    scores = results.scored(probe, answers_of(probe, model(40, 40)))
     return background.distinct_answers(results.model_answers(probe, scores))
 
 
@@ -152,7 +154,7 @@ def test_the_figures_are_those_of_sklearn(run: Run) -> None:
 
 def test_intervals_resample_the_concepts() -> None:
     """The interval is that of sklearn's figures over the same draws of concepts."""
-    rows = answered(40, 20)
+    rows = answered()
     (row,) = background.background_answers(rows, Bootstrap(200)).to_dicts()
     gold, yes, margin = (rows[name].to_numpy() for name in ("gold", "yes", "margin"))
     for name, figure in (
@@ -185,7 +187,7 @@ def test_the_verdict_on_models_by_hand(found: tuple[int, ...], verdict: str) -> 
 
 def test_irrelevant_background_that_predicts_as_well_makes_a_result_weak(clear: Findings) -> None:
     """The lift must exceed the lift of the control."""
-    rows = answered(40, 40)
+    rows = answered()
     for other, name in ((None, "clear"), (0.0, "clear"), (1.0, "weak")):
         controls = pl.DataFrame({"background": [IRRELEVANT], "lift_adjusted": [other]})
         assert verdict_of(rows, {**clear.tables, "controls": controls}).name == name
