@@ -209,7 +209,7 @@ def frequent(_: Prompt, answer: str, seed: int) -> float:  # noqa: ARG001 - a mo
     ],
 )
 def test_the_verdict_on_models_by_hand(
-    says: Callable[..., float], options: dict[str, object], verdict: str
+    says: Callable[..., float], options: dict[str, Any], verdict: str
 ) -> None:
     findings = small_run(says=says, orders="main", **options)
     of = Verdict.of(findings.summary["verdict"])
