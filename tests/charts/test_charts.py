@@ -112,10 +112,7 @@ def luminance(colour: str) -> float:
 
 @pytest.mark.parametrize("palette", PALETTES.values(), ids=PALETTES)
 def test_words_have_contrast(palette: Palette) -> None:
-    """Every colour that words are written in has a contrast with white of 3.5, ink and grey 4.5.
-
-    Ink has a contrast of 4.5 with every cell, of the deepest shade as well.
-    """
+    """Every colour that words are written in has a contrast with white of 3.5, ink and grey 4.5."""
     for colour in (palette.ink, palette.muted):
         assert 1.05 / (luminance(colour) + 0.05) > 4.5
     for colour in palette.faults:

@@ -53,10 +53,7 @@ def asked(folder: Path, clock: Clock, seconds: float) -> None:
 def test_a_line_a_minute_off_a_terminal(
     tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With what is done, of how much, the rate and the time left; and no control character.
-
-    No line comes before a minute is over.
-    """
+    """With what is done, of how much, the rate and the time left; and no control character."""
     asked(tmp_path / "short", clock, 4)
     assert capsys.readouterr().err == ""
     asked(tmp_path, clock, 25)

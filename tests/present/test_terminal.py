@@ -90,7 +90,7 @@ def printed(encoding: str, monkeypatch: pytest.MonkeyPatch, *arguments: object) 
     return out.getvalue().decode(encoding), err.getvalue().decode(encoding)
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
 def test_what_a_stream_cannot_write_is_replaced(
     encoding: str, workplace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,7 +99,9 @@ def test_what_a_stream_cannot_write_is_replaced(
     things = workplace / "things.tsv"
     things.write_text(f"Everyday thing\tParts\n{name}\tbody, lid, spout\n", encoding="utf-8")
     shared = ("--drawings", things, "--model", "demo")
-    table, _ = printed(encoding, monkeypatch, "run", "parts", *shared, "--out", "run")
+    table, _ = printed(
+        encoding, monkeypatch, "run", "parts", *shared, "--out", "run", "--no-report"
+    )
     assert ("e\u2212" if encoding == "utf-8" else "e-") in table
     helped, _ = printed(encoding, monkeypatch, "run", "parts", "--help")
     assert "--drawings" in helped
@@ -115,10 +117,9 @@ def test_what_a_stream_cannot_write_is_replaced(
     ("shell", "code"),
     [
         ("{} check b.csv >&-", 0),
-        ("{} check b.csv <&- >&- 2>&-", 0),
-        ("{} check c.csv >&- 2>&-", 2),
-        ("{} check b.csv 2< b.csv", 0),
-        ("{} check b.csv 2>/dev/full", 0),
+        ("{} check c.csv <&- >&- 2>&-", 2),
+        ("{} nothing 2< b.csv", 2),
+        ("{} nothing 2>/dev/full", 2),
         ("set -o pipefail; {} check b.csv | true", 0),
         ("set -o pipefail; {} check --help | true", 0),
     ],
@@ -149,18 +150,6 @@ def test_a_name_of_256_characters_is_refused(workplace: Path, tacit: Tacit) -> N
     assert [path.name for path in workplace.iterdir()] == ["b.csv"]
 
 
-def run(folder: Path, *arguments: str | bytes) -> subprocess.CompletedProcess[bytes]:
-    program = "from tacit.cli import main; main()"
-    environment = {**os.environ, "TACIT_STORE": "store"}
-    return subprocess.run(
-        [sys.executable, "-c", program, *arguments],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        check=False,
-    )
-
-
 def test_hostile_names_are_shown_as_text(tmp_path: Path, tacit: Tacit) -> None:
     """By ``check``, by ``show``, and in an error's one line."""
     drawings = tmp_path / "d.tsv"
@@ -177,30 +166,28 @@ def test_hostile_names_are_shown_as_text(tmp_path: Path, tacit: Tacit) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names are bytes on Linux alone")
-@pytest.mark.slow
-def test_a_folder_whose_name_is_not_utf_8_holds_a_run(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("workplace")
+def test_a_folder_whose_name_is_not_utf_8_holds_a_run(tacit: Tacit) -> None:
     """As --out, --store, an input and a report; the run goes on there; what cannot be is said."""
-    bad = b"n\xff"
-    (tmp_path / os.fsdecode(b"in" + bad)).symlink_to(demo_drawings())
+    bad = os.fsdecode(b"n\xff")
+    Path(f"in{bad}").symlink_to(demo_drawings())
     command = (
         *("run", "parts", "--model", "demo", "--things", "peach", "--json"),
-        *("--drawings", b"in" + bad, "--store", b"store" + bad, "--out", b"run" + bad),
+        *("--drawings", f"in{bad}", "--store", f"store{bad}", "--out", f"run{bad}"),
     )
     for _ in range(2):
-        ran = run(tmp_path, *command)
-        assert ran.returncode == 0, ran.stderr
-        assert json.loads(ran.stdout)["runs"][0]["out"] == os.fsdecode(b"run" + bad)
-    again = run(tmp_path, *command[:-1], b"other" + bad)
-    assert again.returncode == 0, again.stderr
-    out = b"report" + bad + b".html"
-    reported = run(tmp_path, "report", b"run" + bad, b"other" + bad, "--out", out)
-    assert reported.returncode == 0, reported.stderr
-    html = (tmp_path / os.fsdecode(out)).read_text(encoding="utf-8")
+        ran = tacit(*command)
+        assert ran.code == 0, ran.err
+        assert json.loads(ran.out)["runs"][0]["out"] == f"run{bad}"
+    again = tacit(*command[:-1], f"other{bad}")
+    assert again.code == 0, again.err
+    reported = tacit("report", f"run{bad}", f"other{bad}", "--out", f"report{bad}.html")
+    assert reported.code == 0, reported.err
+    html = Path(f"report{bad}.html").read_text(encoding="utf-8")
     assert r"(other" + r"n\udcff)" in html
-    facts = tmp_path / "facts.tsv"
-    facts.write_text("IsA\tbear\tanimal\n", encoding="utf-8")
-    refused = run(tmp_path, "kb", "import", "facts.tsv", "--out", bad)
-    assert refused.returncode == 2
-    assert refused.stderr.decode().splitlines()[-1] == (
+    Path("facts.tsv").write_text("IsA\tbear\tanimal\n", encoding="utf-8")
+    refused = tacit("kb", "import", "facts.tsv", "--out", bad)
+    assert refused.code == 2
+    assert refused.err.splitlines()[-1] == (
         r"tacit: n\udcff: has a name that is not valid UTF-8, which DuckDB requires: rename it"
     )

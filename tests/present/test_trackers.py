@@ -5,24 +5,22 @@ from __future__ import annotations
 import sys
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
 
-import tacit
 from tacit.errors import RequestError, WorkError
 from tacit.present import trackers
+from tacit.runs.reading import read_run
 from tacit.runs.run import Run
+from tests.report.conftest import parts_run
 
 REPORT = Path("report.html")
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    asked: dict[str, Any] = {"drawings": tacit.demo_data("drawings"), "limit": 2, "fast": True}
-    store = tmp_path_factory.mktemp("store")
-    return tacit.run("parts", model="demo", store=store, progress=False, **asked)
+    return read_run(parts_run(tmp_path_factory.mktemp("run"), request={"limit": 2}))
 
 
 @pytest.fixture
@@ -38,10 +36,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> MagicMock:
 def test_each_tracker_gets_the_numbers_of_metrics_json(
     run: Run, fake: MagicMock, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As well as what it takes: notes, a page, an artefact; mlflow in the user's experiment.
-
-    What a tracker prints goes to standard error.
-    """
+    """As well as what it takes: notes, a page, an artefact; mlflow in the user's experiment."""
     values = {name: value for name, value in run.metrics.items() if value is not None}
     del values["parts/verdict"]
     trackers.check_tracker("wandb")

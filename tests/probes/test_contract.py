@@ -22,7 +22,7 @@ PAIRS = "word\tsynonym\tlabel\nbig\tlarge\tyes\nbig\tsmall\tno\nfast\tquick\tyes
 
 
 def drawings(_: Path) -> dict[str, Any]:
-    return {"drawings": tacit.demo_data("drawings"), "limit": 3}
+    return {"drawings": tacit.demo_data("drawings"), "limit": 1}
 
 
 def questions(folder: Path) -> dict[str, Any]:

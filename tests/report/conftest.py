@@ -9,6 +9,7 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -57,24 +58,29 @@ def says(name: str) -> FakeModel:
     return FakeModel(score, name)
 
 
-def written(folder: Path, probe: Any, name: str, more: Mapping[str, Any]) -> Path:  # noqa: ANN401 - any probe
-    model = says(name)
+def written(folder: Path, found: Findings, name: str, more: Mapping[str, Any]) -> Path:
     request = {"preset": "plain", **more.get("request", {}), "model": name}
     run = RunFolder(folder, request)
-    run.begin({"model": model.description, "data": more.get("data", {"things.tsv": "abc"})})
-    run.finish(probe.measure(answers_of(probe, model)))
+    run.begin({"model": says(name).description, "data": more.get("data", {"things.tsv": "abc"})})
+    run.finish(found)
     return folder
+
+
+@cache
+def _of_parts(name: str, drawings: tuple[Drawing, ...]) -> Findings:
+    probe = parts.probe_of(*drawings)
+    return probe.measure(answers_of(probe, says(name)))
 
 
 def parts_run(folder: Path, name: str = "ada", **more: Any) -> Path:  # noqa: ANN401 - of a manifest
     """A run of the parts probe, of other drawings where there are ``drawings``."""
-    drawings = more.pop("drawings", DRAWINGS)
+    found = _of_parts(name, tuple(more.pop("drawings", DRAWINGS)))
     request = {"probe": "parts", **more.pop("request", {})}
-    return written(folder, parts.probe_of(*drawings), name, {"request": request, **more})
+    return written(folder, found, name, {"request": request, **more})
 
 
-def consistency_run(folder: Path, name: str = "ada", n: int = 12) -> Path:
-    """A run of the consistency probe, one of whose concepts is a script."""
+@cache
+def _of_consistency(name: str, n: int) -> Findings:
     cases = [
         Case(
             Anchor(str(i), f"Where is the {concept}?", ("attic", "cellar", "lake"), i % 3, concept),
@@ -82,13 +88,20 @@ def consistency_run(folder: Path, name: str = "ada", n: int = 12) -> Path:
         )
         for i, concept in enumerate([EVIL, *(f"thing{i}" for i in range(n - 1))])
     ]
-    return written(folder, probe_of(cases), name, {"request": {"probe": "consistency"}})
+    probe = probe_of(cases)
+    return probe.measure(answers_of(probe, says(name)))
+
+
+def consistency_run(folder: Path, name: str = "ada", n: int = 12) -> Path:
+    """A run of the consistency probe, one of whose concepts is a script."""
+    found = _of_consistency(name, n)
+    return written(folder, found, name, {"request": {"probe": "consistency"}})
 
 
 def assumptions_run(folder: Path, name: str = "ada", found: Findings | None = None) -> Path:
     run = RunFolder(folder, {"probe": "assumptions", "model": name})
     run.begin({"model": says(name).description, "data": {"norms.dat": "abc"}})
-    run.finish(found or small_run(ord(name[0])))
+    run.finish(found or (small_run() if name == "ada" else small_run(1, orders="main")))
     return folder
 
 

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import polars as pl
 import pytest
@@ -124,34 +124,146 @@ def visit(browser: Browser, file: Path) -> Iterator[Visit]:
         yield found
 
 
-def test_every_chart_and_graph_is_drawn(visit: Visit) -> None:
+@pytest.fixture(scope="module")
+def whole(browser: Browser, file: Path) -> Iterator[Visit]:
+    with visiting(browser, file) as found:
+        found.drawn()
+        yield found
+
+
+@pytest.fixture
+def drawn(whole: Visit) -> Iterator[Visit]:
+    """One visit for all tests that need every figure; each begins with the tab that it names."""
+    yield whole
+    assert whole.wrong == []
+
+
+def test_every_chart_and_graph_is_drawn(drawn: Visit) -> None:
     """No chart fails, no script errs, and no request leaves the page."""
-    visit.drawn()
-    canvases = visit.page.locator(".canvas").all()
+    canvases = drawn.page.locator(".canvas").all()
     assert len(canvases) > 8
     assert all(each.locator("svg").count() == 1 for each in canvases)
 
 
-def test_a_name_that_is_a_script_does_not_run(visit: Visit) -> None:
+@pytest.mark.parametrize(
+    ("scheme", "rules"), [("light", {}), ("dark", {"runOnly": ["color-contrast"]})]
+)
+def test_axe_finds_nothing_serious(drawn: Visit, scheme: Scheme, rules: dict[str, Any]) -> None:
+    """axe-core finds no serious or critical violation, with a row opened and without."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page, found = drawn.page, []
+    page.emulate_media(color_scheme=scheme)
+    for tab in ("parts", "parts-as-in-the-paper", "parts-method", "consistency-answers"):
+        drawn.tab(tab)
+        found += axe.run(page, options=rules).response["violations"]
+    page.locator("[data-table=consistency-0-questions] [data-open]").first.click()
+    page.wait_for_selector("dialog[open] [data-open]")
+    found += axe.run(page, options=rules).response["violations"]
+    page.keyboard.press("Escape")
+    page.emulate_media(color_scheme="light")
+    grave = [
+        (each["id"], each["nodes"][0]["html"][:200])
+        for each in found
+        if each["impact"] in {"serious", "critical"}
+    ]
+    assert grave == []
+
+
+def fits(visit: Visit, size: ViewportSize) -> None:
+    for tab in TABS:
+        visit.tab(tab)
+        assert visit.page.evaluate("document.documentElement.scrollWidth") <= size["width"], tab
+
+
+def test_no_page_wider_than_its_window(drawn: Visit, browser: Browser, file: Path) -> None:
+    """Tables and charts scroll in their own boxes; the page does not scroll sideways."""
+    fits(drawn, WIDE)
+    with visiting(browser, file, PHONE, "dark") as visit:
+        visit.drawn()
+        assert visit.page.evaluate("document.documentElement.dataset.theme") == "dark"
+        fits(visit, PHONE)
+
+
+def test_a_mark_says_what_it_shows_and_figures_are_saved(drawn: Visit) -> None:
+    """Under the pointer a chart's mark has a tooltip; no code is made of text for it."""
+    drawn.tab("parts-as-in-the-paper")
+    place = "[data-figure=parts-accuracy-by-relation] svg path[aria-roledescription=point]"
+    drawn.page.locator(place).first.hover(force=True)
+    tip = drawn.page.locator("#vg-tooltip-element")
+    tip.wait_for(state="visible")
+    assert "accuracy" in tip.inner_text()
+    for tab in ("parts-as-in-the-paper", "parts"):
+        figure = "parts-graphs" if tab == "parts" else "parts-accuracy-by-relation"
+        drawn.tab(tab)
+        for kind, begins in (("svg", b"<svg"), ("png", b"\x89PNG")):
+            with drawn.page.expect_download() as waiting:
+                drawn.page.locator(f"#{figure} [data-save={kind}]").click()
+            assert waiting.value.path().read_bytes().startswith(begins)
+            assert waiting.value.suggested_filename.endswith(f".{kind}")
+
+
+def test_a_violated_edge_says_why(drawn: Visit) -> None:
+    """An edge says in words what it clashes with, under the pointer and when it has the focus."""
+    drawn.tab("parts")
+    page = drawn.page
+    tip = page.locator("#tip")
+    stop = page.locator("#parts-graphs .canvas svg [tabindex='0']")
+    told = stop.get_attribute("data-tip")
+    assert told is not None
+    assert "violated: " in told
+    stop.focus()
+    assert tip.is_visible()
+    assert tip.inner_text() == told
+    page.keyboard.press("ArrowRight")
+    after = page.evaluate("document.activeElement.dataset.tip")
+    assert "violated: " in after
+    assert tip.inner_text() == after
+    page.keyboard.press("Escape")
+    assert not tip.is_visible()
+    x, y = page.evaluate(
+        """() => {
+          document.activeElement.scrollIntoView({ block: "center" });
+          const line = document.activeElement;
+          const point = line.getPointAtLength(line.getTotalLength() / 4);
+          const there = point.matrixTransform(line.getScreenCTM());
+          return [there.x, there.y];
+        }"""
+    )
+    page.mouse.move(x, y)
+    assert tip.is_visible()
+    assert "violated: " in tip.inner_text()
+
+
+def test_a_name_that_is_a_script_does_not_run(drawn: Visit) -> None:
     """A thing called <script> stands as text where one chooses it, and in tables."""
-    visit.page.on("dialog", lambda dialog: visit.wrong.append(dialog.message))
-    visit.drawn()
-    visit.tab("parts-answers")
-    visit.page.locator("#parts-answers select[name=thing]").select_option(EVIL)
-    visit.until_count("[data-table=parts-0-statements] tbody tr", "< 50")
-    assert set(visit.column("parts-0-statements", "thing")) == {EVIL}
-    visit.tab("parts")
-    visit.page.locator("#parts-graphs select[name=thing]").select_option(EVIL)
-    visit.until(
+    drawn.page.on("dialog", lambda dialog: drawn.wrong.append(dialog.message))
+    drawn.tab("parts-answers")
+    drawn.page.locator("#parts-answers select[name=thing]").select_option(EVIL)
+    drawn.until_count("[data-table=parts-0-statements] tbody tr", "< 50")
+    assert set(drawn.column("parts-0-statements", "thing")) == {EVIL}
+    drawn.tab("parts")
+    drawn.page.locator("#parts-graphs select[name=thing]").select_option(EVIL)
+    drawn.until(
         "(name) => document.querySelector('#parts-graphs svg').ariaLabel.includes(name)", EVIL
     )
 
 
-def test_filters_leave_what_fits(visit: Visit) -> None:
-    """A relation that is chosen, or words that are typed, leave their rows; reset undoes.
+def test_theme_turns_and_charts_follow(drawn: Visit) -> None:
+    """The button turns light into dark, and charts are drawn anew in other colours."""
+    page = drawn.page
+    text = "[data-figure=parts-probabilities] svg text"
+    before = page.locator(text).first.get_attribute("fill")
+    page.locator("#theme").click()
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    drawn.until(
+        "([where, old]) => document.querySelector(where)?.getAttribute('fill') !== old",
+        [text, before],
+    )
+    page.wait_for_timeout(500)
 
-    A table without a row says so.
-    """
+
+def test_filters_leave_what_fits(visit: Visit) -> None:
+    """A relation that is chosen, or words that are typed, leave their rows; reset undoes."""
     visit.tab("parts-answers")
     form = visit.page.locator("#parts-answers .filters")
     rows = "[data-table=parts-0-statements] tbody tr"
@@ -226,57 +338,6 @@ def test_no_name_is_a_formula_in_a_spreadsheet(browser: Browser, tmp_path: Path)
     assert max(found) < 0
 
 
-def test_a_mark_says_what_it_shows_and_figures_are_saved(visit: Visit) -> None:
-    """Under the pointer a chart's mark has a tooltip; no code is made of text for it."""
-    visit.drawn()
-    visit.tab("parts-as-in-the-paper")
-    place = "[data-figure=parts-accuracy-by-relation] svg path[aria-roledescription=point]"
-    visit.page.locator(place).first.hover(force=True)
-    tip = visit.page.locator("#vg-tooltip-element")
-    tip.wait_for(state="visible")
-    assert "accuracy" in tip.inner_text()
-    for tab in ("parts-as-in-the-paper", "parts"):
-        figure = "parts-graphs" if tab == "parts" else "parts-accuracy-by-relation"
-        visit.tab(tab)
-        for kind, begins in (("svg", b"<svg"), ("png", b"\x89PNG")):
-            with visit.page.expect_download() as waiting:
-                visit.page.locator(f"#{figure} [data-save={kind}]").click()
-            assert waiting.value.path().read_bytes().startswith(begins)
-            assert waiting.value.suggested_filename.endswith(f".{kind}")
-
-
-def test_a_violated_edge_says_why(visit: Visit) -> None:
-    """An edge says in words what it clashes with, under the pointer and when it has the focus."""
-    visit.drawn()
-    page = visit.page
-    tip = page.locator("#tip")
-    stop = page.locator("#parts-graphs .canvas svg [tabindex='0']")
-    told = stop.get_attribute("data-tip")
-    assert told is not None
-    assert "violated: " in told
-    stop.focus()
-    assert tip.is_visible()
-    assert tip.inner_text() == told
-    page.keyboard.press("ArrowRight")
-    after = page.evaluate("document.activeElement.dataset.tip")
-    assert "violated: " in after
-    assert tip.inner_text() == after
-    page.keyboard.press("Escape")
-    assert not tip.is_visible()
-    x, y = page.evaluate(
-        """() => {
-          document.activeElement.scrollIntoView({ block: "center" });
-          const line = document.activeElement;
-          const point = line.getPointAtLength(line.getTotalLength() / 4);
-          const there = point.matrixTransform(line.getScreenCTM());
-          return [there.x, there.y];
-        }"""
-    )
-    page.mouse.move(x, y)
-    assert tip.is_visible()
-    assert "violated: " in tip.inner_text()
-
-
 def test_an_answer_opens_down_to_its_prompts(visit: Visit, runs: Path) -> None:
     """Behind a question are its facts, and behind a fact the prompts with the run's own numbers."""
     page = visit.page
@@ -320,32 +381,6 @@ def test_tables_open_on_demand_and_in_print(browser: Browser, file: Path) -> Non
         visit.drawn()
 
 
-def test_theme_turns_and_charts_follow(visit: Visit) -> None:
-    """The button turns light into dark, and charts are drawn anew in other colours."""
-    visit.drawn()
-    page = visit.page
-    text = "[data-figure=parts-probabilities] svg text"
-    before = page.locator(text).first.get_attribute("fill")
-    page.locator("#theme").click()
-    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
-    visit.until(
-        "([where, old]) => document.querySelector(where)?.getAttribute('fill') !== old",
-        [text, before],
-    )
-    page.wait_for_timeout(500)
-
-
-@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-def test_no_page_wider_than_its_window(browser: Browser, file: Path, size: ViewportSize) -> None:
-    """Tables and charts scroll in their own boxes; the page does not scroll sideways."""
-    with visiting(browser, file, size) as visit:
-        visit.drawn()
-        for tab in TABS:
-            visit.tab(tab)
-            width = visit.page.evaluate("document.documentElement.scrollWidth")
-            assert width <= size["width"], tab
-
-
 def test_first_screen_of_a_run_is_short(browser: Browser, runs: Path, tmp_path: Path) -> None:
     """At most 400 words are visible before anything is opened."""
     write_report([runs / "parts-ada"], tmp_path / "report.html")
@@ -365,24 +400,3 @@ def test_tabs_need_no_script(browser: Browser, file: Path) -> None:
         wanted = name if "-" in name or name == "differences" else f"{name}-overview"
         assert shown == ["differences-differences" if name == "differences" else wanted]
     context.close()
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(browser: Browser, file: Path, scheme: Scheme) -> None:
-    """axe-core finds no serious or critical violation, with a row opened and without."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    with visiting(browser, file, scheme=scheme) as visit:
-        visit.drawn()
-        found = []
-        for tab in ("parts", "parts-as-in-the-paper", "parts-method", "consistency-answers"):
-            visit.tab(tab)
-            found += axe.run(visit.page).response["violations"]
-        visit.page.locator("[data-table=consistency-0-questions] [data-open]").first.click()
-        visit.page.wait_for_selector("dialog[open] [data-open]")
-        found += axe.run(visit.page).response["violations"]
-    grave = [
-        (each["id"], each["nodes"][0]["html"][:200])
-        for each in found
-        if each["impact"] in {"serious", "critical"}
-    ]
-    assert grave == []

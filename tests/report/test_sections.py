@@ -13,7 +13,7 @@ from tacit.findings.block import Entry
 from tacit.findings.display import Details, Headline
 from tacit.findings.spec import ANSWERS, OVERVIEW, PAPER, TABLES, Column
 from tacit.report.differences import differences
-from tacit.report.sections import Mark, details, section, tables
+from tacit.report.sections import Mark, details, section, tables, tiles
 from tacit.runs.comparison import by_probe, check_comparable, refusals, warnings_of_questions
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import read_runs
@@ -39,22 +39,22 @@ def test_tabs_and_filters_follow_the_declarations_and_the_answers(one_of: dict[s
 def test_a_mark_is_a_value_of_a_table_with_its_chance_level(one_of: dict[str, Run]) -> None:
     """The chance level is a column, a number or another headline's value."""
     run = one_of["consistency"]
-    tiles = {tile.label: tile.marks[run.name] for tile in section([run]).tiles}
+    shown = {tile.label: tile.marks[run.name] for tile in tiles([run])}
     row = run.tables["consistency"].row(0, named=True)
-    first = tiles["Conceptual consistency"]
+    first = shown["Conceptual consistency"]
     assert first.about == f"chance {row['chance']:.3f}, best 1.000, n = 12 anchor questions"
     assert first.positions["reference"] == f"left-{round(10_000 * row['chance'])}"
-    assert tiles["AUROC of the yes-margin"].positions["reference"] == "left-5000"
+    assert shown["AUROC of the yes-margin"].positions["reference"] == "left-5000"
     guess = run.tables["anchor_baselines"].filter(baseline="random")["accuracy"].item()
-    assert tiles["Anchor accuracy"].entry.chance == guess
+    assert shown["Anchor accuracy"].entry.chance == guess
 
 
 def test_a_gain_is_shown_only_if_the_verdict_shows_something(one_of: dict[str, Run]) -> None:
     run = one_of["parts"]
     for name in ("constant", "weak"):
         summary = {**run.summary, "verdict": {"verdict": name, "reason": ""}}
-        tiles = section([replace(run, manifest={**run.manifest, "summary": summary})]).tiles
-        assert ("Accuracy after repair" in {tile.label for tile in tiles}) == (name == "weak")
+        shown = tiles([replace(run, manifest={**run.manifest, "summary": summary})])
+        assert ("Accuracy after repair" in {tile.label for tile in shown}) == (name == "weak")
 
 
 @pytest.mark.parametrize(
@@ -78,15 +78,18 @@ def test_an_interval_beyond_the_scale_ends_with_the_scale(
 PROBE = probe_of(*DRAWINGS)
 
 
-def run_of_beliefs(folder: Path, name: str) -> Path:
-    """A run with beliefs of each drawing's own, a third of them missing."""
+def runs_of_beliefs(folder: Path, *names: str) -> Sequence[Run]:
+    """Runs with beliefs of each drawing's own, a third of them missing."""
     values = [0.9, 0.2, None]
     p = [values[(number + len(row[1])) % 3] for number, row in enumerate(PROBE.statements.rows())]
-    answers = PROBE.statements.with_columns(p_true=pl.Series(p, dtype=pl.Float64))
-    run = RunFolder(folder, {"probe": "parts", "model": name})
-    run.begin({"model": {"kind": "beliefs", "name": name}, "data": {"things.tsv": "abc"}})
-    run.finish(PROBE.measure_beliefs(answers))
-    return folder
+    found = PROBE.measure_beliefs(
+        PROBE.statements.with_columns(p_true=pl.Series(p, dtype=pl.Float64))
+    )
+    for name in names:
+        run = RunFolder(folder / name, {"probe": "parts", "model": name})
+        run.begin({"model": {"kind": "beliefs", "name": name}, "data": {"things.tsv": "abc"}})
+        run.finish(found)
+    return read_runs([folder])
 
 
 def tables_of(runs: Sequence[Run]) -> dict[str, Details]:
@@ -96,11 +99,8 @@ def tables_of(runs: Sequence[Run]) -> dict[str, Details]:
 def test_undecided_constraints_are_shown_where_there_are_any(
     tmp_path: Path, one_of: dict[str, Run]
 ) -> None:
-    """In the tables, in a sentence and between models; not where every belief is there.
-
-    A question that two drawings share has two beliefs, each beside its own drawing.
-    """
-    some = read_runs([run_of_beliefs(tmp_path / name, name) for name in ("mine", "yours")])
+    """In the tables, in a sentence and between models; not where every belief is there."""
+    some = runs_of_beliefs(tmp_path, "mine", "yours")
     statements = tables_of(some[:1])["parts-0-statements"].table
     assert statements.height == PROBE.statements.height
     for runs, undecided in (([one_of["parts"]], False), (some, True)):
@@ -108,7 +108,9 @@ def test_undecided_constraints_are_shown_where_there_are_any(
         for name in ("parts-violation", "parts-violation-by-drawing"):
             shown = found[name].spec.in_table(found[name].table)
             assert ("undecided" in [column.name for column in shown]) == undecided
-    said = section(some).blocks[some[0].name].control or ""
+    block = some[0].block
+    assert block is not None
+    said = block.control or ""
     micro = next(row for row in some[0].summary["violation"] if row["constraint"] == "micro")
     assert f"{micro['undecided']} constraints are undecided" in said
     compared = differences(some)
@@ -128,10 +130,7 @@ def other(run: Run, request: Mapping[str, Any], manifest: Mapping[str, Any]) -> 
 
 
 def test_models_on_the_same_data_are_compared(all_runs: Sequence[Run]) -> None:
-    """Runs that differ in the model alone are compared, and nothing speaks against it.
-
-    Nor has a table without notes a column for them.
-    """
+    """Runs that differ in the model alone are compared, and nothing speaks against it."""
     assert refusals(all_runs) == {}
     check_comparable(all_runs)
     of_probes = by_probe(all_runs).values()

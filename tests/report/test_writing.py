@@ -34,11 +34,7 @@ def hashes(html: str, tag: str) -> set[str]:
 
 
 def test_nothing_is_loaded_and_nothing_else_runs(page: Page) -> None:
-    """No element names an address, and the page forbids its scripts to ask for any.
-
-    The policy names the page's own scripts and style: no other element, no handler, no code that
-    is made of text.
-    """
+    """No element names an address, and the page forbids its scripts to ask for any."""
     elements = Elements(page.html).found
     named = [
         value

@@ -27,8 +27,10 @@ def resampled(
     """The ends of 95 %, of a figure of how often each row's cluster is drawn."""
     names, of = np.unique(np.asarray(clusters), return_inverse=True)
     drawn = np.random.default_rng(seed).integers(0, len(names), (resamples, len(names)))
-    values = [figure(np.bincount(each, minlength=len(names))[of]) for each in drawn]
-    return list(np.quantile(values, [0.025, 0.975]))
+    counts = [np.bincount(each, minlength=len(names)) for each in drawn]
+    distinct, at = np.unique(counts, axis=0, return_inverse=True)
+    values = np.array([figure(each[of]) for each in distinct])
+    return list(np.quantile(values[at], [0.025, 0.975]))
 
 
 def mean(values: ArrayLike) -> Callable[[np.ndarray], float]:

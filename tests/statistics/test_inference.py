@@ -183,6 +183,7 @@ def test_auroc_of_resampled_clusters_is_scikit_learns(table: list[tuple[int, boo
 millionths = st.integers(-(10**6), 10**6).map(lambda number: number / 10**6)
 
 
+@settings(max_examples=40)
 @given(values=st.lists(millionths, min_size=60, max_size=200, unique=True), middle=millionths)
 def test_p_and_interval_agree(values: list[float], middle: float) -> None:
     """Below .05 if and only if the interval excludes 0; close to twice the smaller share."""

@@ -198,17 +198,23 @@ def noise(prompt: Prompt, answer: str, seed: int = 0) -> float:
     return -8 * share(seed, prompt.text, answer) - 0.5
 
 
-@cache
 def small_run(
     seed: int = 0,
     wording: Literal["sentence", "blank-last"] | None = None,
     says: Callable[..., float] = noise,
     **options: Any,  # noqa: ANN401 - options of the probe
 ) -> Findings:
-    """What a masked model shows, or a causal one asked in a wording."""
+    """What a masked model shows, or a causal one asked in a wording; each is made once."""
+    return _small_run(seed, wording, says, *options.items())
+
+
+@cache
+def _small_run(
+    seed: int, wording: str | None, says: Callable[..., float], *options: tuple[str, Any]
+) -> Findings:
     properties = tuple(_properties())
     norms = Norms(Path("norms.dat"), properties)
-    asked = {"orders": "all", **({"wording": wording} if wording else {}), **options}
+    asked = {**({"wording": wording} if wording else {}), **dict(options)}
     probe = Assumptions(norms, AssumptionsOptions(norms.path, **asked))
     model = FakeModel(lambda *of: says(*of, seed=seed), words=WORDS)
     kind = ModelWords("causal" if wording else "masked", model.whole_words())

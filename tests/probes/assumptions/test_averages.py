@@ -52,7 +52,7 @@ MEASURES: dict[str, Callable[[int], float]] = {
 }
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(draws=DRAWS)
 def test_measures_are_means_over_concepts(draws: list[tuple[int, int, int | None]]) -> None:
     """In fractions: however many random draws a concept has, it counts once, or is missing."""
@@ -137,7 +137,7 @@ def correlated(prompt: MadePrompt) -> tuple[int, float | None]:
     )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(prompts=MANY)
 def test_mean_average_precision_is_scikit_learns(prompts: list[MadePrompt]) -> None:
     """Over the prompts with a ranked response, also where candidates tie; the rest is counted."""
@@ -161,7 +161,7 @@ def test_mean_average_precision_is_scikit_learns(prompts: list[MadePrompt]) -> N
     assert (row["map_low"] is None) == (few or same)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(prompts=MANY)
 def test_agreement_with_people_is_scipys(prompts: list[MadePrompt]) -> None:
     """Each prompt's rho with ties; too few responses and constant sides are left out, counted."""
@@ -286,10 +286,7 @@ def norms_of(rows: list[tuple[int, int, str | None]]) -> Norms:
 def test_concepts_and_properties_are_counted_one_by_one(
     rows: list[tuple[int, int, str | None]],
 ) -> None:
-    """The mean over a category's features of how many concepts each has, pooled ones included.
-
-    And how many concepts have 1 to 10 properties of a category.
-    """
+    """The mean over a category's features of how many concepts each has, pooled ones included."""
     expected = []
     for name, parts in PARTS.items():
         pairs = [(c, f) for c, f, category in rows if category in parts]

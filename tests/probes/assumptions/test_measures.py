@@ -78,10 +78,7 @@ def test_the_prompts_of_figure_2_are_compared_at_1_4_and_10_properties() -> None
 
 
 def test_wordings_are_compared_with_themselves_or_across_under_a_warning() -> None:
-    """A wording that only one model was asked in is ignored, if there is one of both.
-
-    Otherwise, a blank within a sentence is compared with one at its end, and the rows report it.
-    """
+    """A wording that only one model was asked in is ignored, if there is one of both."""
     rows = [{"rank": 1, "wording": "sentence"}, {"rank": 2, "wording": "blank-last"}]
     both, one = model(*rows), model(rows[1])
     row = compare({"both": both, "one": one}).row(0, named=True)

@@ -110,10 +110,7 @@ def test_sentences_are_scored_whole_with_each_concept_in_place(norms: Norms) -> 
     ],
 )
 def test_each_candidate_may_have_its_own_article(norms: Norms, kind: str, wording: Any) -> None:  # noqa: ANN401 - a choice
-    """Then concepts with a vowel stay, and the article is scored with the word.
-
-    The concepts compete with themselves alone, also those that are no whole word of the model.
-    """
+    """Then concepts with a vowel stay, and the article is scored with the word."""
     probe = probe_of(norms, kind, articles="candidate", vocabulary="concepts", wording=wording)
     rows = run(probe).tables["retrieval"]
     words = set(rows["word"])
@@ -171,10 +168,7 @@ def test_words_are_shared_by_all_models_and_have_letters_only() -> None:
 
 
 def test_the_candidates_of_each_part_are_told(norms: Norms) -> None:
-    """A digest by which two runs know that they rank the same words; none if one has no score.
-
-    Sensible ones are what people said of any concept, as far as all models have it as one word.
-    """
+    """A digest by which two runs know that they rank the same words; none if one has no score."""
     probe = probe_of(norms, "causal", wording="both", concepts="tagged")
     found = run(probe).summary["candidates"]
     every = Vocabulary(WORDS).digest

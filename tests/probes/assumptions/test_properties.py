@@ -39,10 +39,7 @@ def test_properties_left_out_are_listed_with_the_first_reason_that_holds(tmp_pat
 
 
 def test_corrections_override(norms: Norms) -> None:
-    """Those of one concept precede general ones; those that match no property are reported.
-
-    A prompt never holds its answer: what names the concept is dropped.
-    """
+    """Those of one concept precede general ones; those that match no property are reported."""
     own = (
         Correction("has legs", "walks on legs"),
         Correction("has legs", "has two legs", "owl"),

@@ -123,10 +123,7 @@ def test_without_a_model_only_data_have_a_difference(found: Findings) -> None:
 
 
 def test_a_model_has_its_own_figures_only(found: Findings) -> None:
-    """Tables 1 and 3 and the text's figures are of the large RoBERTa alone; a mean of no one.
-
-    A model that the paper has not is refused.
-    """
+    """Tables 1 and 3 and the text's figures are of the large RoBERTa alone; a mean of no one."""
     base, large = (compared(found, model) for model in ("bert-base", "roberta-large"))
     assert row_of(base, "has", "mAP vocabulary")["published"] == 0.098
     assert "3" not in set(base["table"])

@@ -94,10 +94,7 @@ def test_one_word_completes_a_relation() -> None:
 
 
 def test_texts_have_the_concepts_article_and_no_sense_tag() -> None:
-    """By its sound; phrases keep their words.
-
-    Without the preface the sentence begins with a capital; the last blank has no full stop.
-    """
+    """By its sound; phrases keep their words."""
     for relation, concept, text in (
         ("is", "bear", "a bear is ___."),
         ("is a", "owl", "an owl is a ___."),

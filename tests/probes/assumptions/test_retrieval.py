@@ -91,10 +91,7 @@ def test_each_filter_counts_what_it_left_out(norms: Norms) -> None:
 
 
 def test_a_category_counts_a_concept_as_far_as_it_has_properties(norms: Norms) -> None:
-    """At k properties when it has k of the category (Figure 3a).
-
-    Ties are reported, except after the tenth property.
-    """
+    """At k properties when it has k of the category (Figure 3a)."""
     assert has_ties(concept(5, 4, 4))
     assert not has_ties(concept(*range(20, 10, -1), 9, 9))
     (bear,) = chosen(norms, {"bear"}).concepts
@@ -115,10 +112,7 @@ def test_orders_select_the_extremes_and_sort_them(frequencies: list[int], most: 
 
 
 def test_the_random_baseline_has_five_orders_of_five_sets() -> None:
-    """Orders of one set hold the same properties; sets differ; all is the same each time.
-
-    Over many seeds each of 6 properties is drawn in half of the sets of 3.
-    """
+    """Orders of one set hold the same properties; sets differ; all is the same each time."""
     drawn = {one: stated(one, *range(30)) for one in RANDOM_ORDERS}
     assert len(drawn) == 25
     assert len(set(drawn.values())) == 25

@@ -26,17 +26,20 @@ from tacit.requests import Prompt
 from tests.probes.assumptions.made_up import CONCEPTS, noise, small_run
 from tests.probes.drawing import rows, svg, texts, tips
 
-FOUND = small_run()
-FOUR = FOUND.tables["retrieval_by_number"].filter(pl.col("category").is_null(), n=4)
+
+@pytest.fixture
+def found() -> Findings:
+    return small_run()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def one() -> Shown:
     return shown()
 
 
 def shown(**changed: pl.DataFrame) -> Shown:
-    found = Findings(FOUND.questions, {**FOUND.tables, **changed}, FOUND.summary)
+    run = small_run()
+    found = Findings(run.questions, {**run.tables, **changed}, run.summary)
     return Shown({"x/roberta-large": found}, {}, HOUSE)
 
 
@@ -44,54 +47,57 @@ def drawn(chart: Any, **row: object) -> bool:  # noqa: ANN401 - a chart
     return any(row.items() <= held.items() for held in rows(chart))
 
 
-def test_one_order_alone_is_no_figure_3b() -> None:
-    table = FOUND.tables["retrieval_by_number"]
+def test_one_order_alone_is_no_figure_3b(found: Findings) -> None:
+    table = found.tables["retrieval_by_number"]
     bare = shown(retrieval_by_number=table.filter(pl.col("category").is_null(), order=MAIN))
     assert FIGURES["retrieval_orders"](bare) is None
     assert FIGURES["retrieval_categories"](bare) is None
     assert FIGURES["retrieval"](bare) is not None
 
 
-def test_curves_are_the_measures(one: Shown) -> None:
+def test_curves_are_the_measures(one: Shown, found: Findings) -> None:
     """Value and band of each point, and chance beside the ranks; of the orders only random has one.
 
     The orders' lines cross, so that five bands would hide one another.
     """
-    row = FOUR.row(by_predicate=pl.col("order") == MAIN, named=True)
+    four = found.tables["retrieval_by_number"].filter(pl.col("category").is_null(), n=4)
+    row = four.row(by_predicate=pl.col("order") == MAIN, named=True)
     for measure in ("mrr", "probability", "renormalised"):
         ends = {end: row[f"{measure}_{end}"] for end in ("low", "high")}
         assert drawn(FIGURES["retrieval"](one), n=4, value=row[measure], **ends)
     orders = FIGURES["retrieval_orders"](one)
     assert svg(orders).count('class="mark-area role-mark') == 2
-    random = FOUR.row(by_predicate=pl.col("order") == "random", named=True)
+    random = four.row(by_predicate=pl.col("order") == "random", named=True)
     assert drawn(orders, series="random", n=4, value=random["mrr"], low=random["mrr_low"])
     for name in ("retrieval", "retrieval_categories", "retrieval_orders"):
         held = [held["chance"] for held in rows(FIGURES[name](one)) if held.get("chance")]
         assert {round(level, 12) for level in held} == {round(row["chance_mrr"], 12)}
 
 
-def test_what_is_undefined_has_no_mark() -> None:
+def test_what_is_undefined_has_no_mark(found: Findings) -> None:
     """No point at 0 stands for a null, and a relation has a dash in its panel."""
     names = pl.col("^(mrr|probability)(_low|_high)?$")
     null = pl.when(pl.col("n") == 7).then(None).otherwise(names).name.keep()
-    table = FOUND.tables["retrieval_by_number"].with_columns(null)
+    table = found.tables["retrieval_by_number"].with_columns(null)
     chart = FIGURES["retrieval"](shown(retrieval_by_number=table))
     points = {row["n"] for row in rows(chart) if row.get("value") is not None}
     assert points == {1, 2, 3, 4, 5, 6, 8, 9, 10}
     null = pl.when(relation="is").then(None).otherwise(pl.col("^spearman.*$")).name.keep()
-    agreement = FOUND.tables["agreement"].with_columns(null)
+    agreement = found.tables["agreement"].with_columns(null)
     figure = svg(FIGURES["elicitation"](shown(agreement=agreement)))
     assert DASH in texts(figure)
     assert len([tip for tip in tips(figure) if ": Spearman's rho" in tip]) == 4
 
 
-def test_categories_state_how_many_concepts_each_point_rests_on(one: Shown) -> None:
+def test_categories_state_how_many_concepts_each_point_rests_on(
+    one: Shown, found: Findings
+) -> None:
     """At each number of properties, where a category has some."""
     chart = FIGURES["retrieval_categories"](one)
     counts = {
         (row["row"], int(row["column"])): row["text"] for row in rows(chart) if "column" in row
     }
-    table = FOUND.tables["retrieval_by_number"].filter(order=MAIN)
+    table = found.tables["retrieval_by_number"].filter(order=MAIN)
     known = table.select(pl.col("category").fill_null(ALL), "n", "concepts").rows()
     assert counts == {(category, n): str(concepts) for category, n, concepts in known}
     assert len(set(counts.values())) > 1
@@ -106,10 +112,12 @@ def test_the_example_is_the_papers_or_the_median(bear: bool) -> None:  # noqa: F
     assert chosen(table) == ("bear" if bear else "e")
 
 
-def test_examples_hold_the_best_candidates_and_mark_the_concept(one: Shown) -> None:
+def test_examples_hold_the_best_candidates_and_mark_the_concept(
+    one: Shown, found: Findings
+) -> None:
     """With their probabilities, in the row of the property that was added."""
     chart = FIGURES["retrieval_examples"](one)
-    best = FOUND.tables["retrieval_top"].filter(pl.col("place") <= 5, concept="bear", n=4)
+    best = found.tables["retrieval_top"].filter(pl.col("place") <= 5, concept="bear", n=4)
     assert "bear" in best["word"]
     for row in best.iter_rows(named=True):
         text = f"{row['word']} {percent(math.exp(row['logprob']))}"
@@ -121,19 +129,20 @@ def test_examples_hold_the_best_candidates_and_mark_the_concept(one: Shown) -> N
 
 def test_two_models_one_of_them_asked_with_the_blank_last() -> None:
     """A lane per model and relation with value, interval and chance; the legend has the wording."""
-    two = Shown({"x/bert-base": small_run(1), "x/gpt2": small_run(2, "blank-last")}, {}, HOUSE)
+    masked, causal = small_run(orders="main"), small_run(wording="blank-last", orders="main")
+    two = Shown({"x/bert-base": masked, "x/gpt2": causal}, {}, HOUSE)
     held = texts(svg(FIGURES["retrieval"](two)))
     assert {"bert-base (sentence)", "gpt2 (blank-last)"} <= set(held)
     chart = FIGURES["elicitation"](two)
-    table = small_run(1).tables["elicitation_by_relation"]
+    table = masked.tables["elicitation_by_relation"]
     row = table.filter(relation="has", preface=True, over="sensible").row(0, named=True)
     ends = {"low": row["map_low"], "reference": row["chance_map"]}
     assert drawn(chart, relation="has", model="bert-base", value=row["map"], **ends)
 
 
-def test_the_ablation_shows_with_and_without(one: Shown) -> None:
+def test_the_ablation_shows_with_and_without(one: Shown, found: Findings) -> None:
     chart = FIGURES["ablation"](one)
-    table = FOUND.tables["ablation"]
+    table = found.tables["ablation"]
     row = table.filter(relation="has a", measure="spearman").row(0, named=True)
     assert drawn(chart, relation="has a", value=row["difference"])
     assert {score(row["with_preface"]), score(row["without_preface"])} <= set(texts(svg(chart)))
@@ -156,13 +165,10 @@ def test_a_whole_sentences_probability_is_not_drawn() -> None:
     assert not best & {percent(math.exp(one)) for one in top["logprob"]}
 
 
-FINDINGS = small_run()
-
-
-def test_behind_a_concept_are_its_prompts_and_its_ranks() -> None:
+def test_behind_a_concept_are_its_prompts_and_its_ranks(found: Findings) -> None:
     """As the findings have them; of too many rows a sample, which the table says."""
     whole, some = (
-        {view.spec.name: view for view in Assumptions.details(FINDINGS, {}, most)}
+        {view.spec.name: view for view in Assumptions.details(found, {}, most)}
         for most in (10**6, 2_000)
     )
     for view in whole.values():
@@ -173,7 +179,7 @@ def test_behind_a_concept_are_its_prompts_and_its_ranks() -> None:
     behind = ("retrieval", "retrieval-top", "elicitation", "elicitation-top")
     assert whole["concepts"].opens == behind
     row = whole["concepts"].table.row(by_predicate=pl.col("concept") == "bear", named=True)
-    main = FINDINGS.tables["retrieval"].filter(
+    main = found.tables["retrieval"].filter(
         pl.col("category").is_null(), order="top-decreasing", concept="bear"
     )
     for n in (1, 4, 10):
@@ -203,7 +209,7 @@ def frequent(_: Prompt, answer: str, seed: int) -> float:  # noqa: ARG001 - a mo
     ],
 )
 def test_the_verdict_on_models_by_hand(
-    says: Callable[..., float], options: dict[str, object], verdict: str
+    says: Callable[..., float], options: dict[str, Any], verdict: str
 ) -> None:
     findings = small_run(says=says, orders="main", **options)
     of = Verdict.of(findings.summary["verdict"])

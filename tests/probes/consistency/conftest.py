@@ -13,7 +13,6 @@ from tests.probes.consistency.run_by_hand import CASES, SILENT, Run
 @pytest.fixture(
     scope="session",
     params=[
-        pytest.param(Run(CASES, Dice(5, SILENT)), id="choice"),
         pytest.param(Run(CASES, Dice(3, SILENT), anchoring=("choice", "verify")), id="both"),
         pytest.param(Run(CASES, Dice(5, SILENT), anchoring=("verify", "choice")), id="verify"),
         pytest.param(Run(CASES, Dice(5, SILENT), metas=5, answering="count"), id="count"),

@@ -180,10 +180,7 @@ def measured(**options: Any) -> Findings:  # noqa: ANN401 - of any type
     ],
 )
 def test_each_fact_as_by_hand(options: dict[str, Any], variants: list[PromptVariant]) -> None:
-    """The share is over all replies, or those that name a pair; a count is by contests of words.
-
-    What could not be read is counted.
-    """
+    """The share is over all replies, or those that name a pair; a count is by contests of words."""
     for row in measured(**options).tables["fact_answers"].to_dicts():
         votes = [replied(variant.prompt(row["question"])) for variant in variants]
         contests = [
@@ -228,11 +225,7 @@ def test_an_anchor_is_answered_by_the_choice_that_most_replies_verify() -> None:
 
 
 def test_replies_are_kept_as_votes_and_counted() -> None:
-    """Null where no reply to a prompt could be read; there are no log-probabilities.
-
-    The ways to answer are all together, by contests, and each meta-prompt and pair, which none may
-    have named.
-    """
+    """Null where no reply to a prompt could be read; there are no log-probabilities."""
     found = measured().check(ConsistencyProbe.tables.values())
     assert "logprob" not in found.questions.columns
     prompts = {

@@ -1,8 +1,9 @@
-"""Background scores, relevance, and how often a model says yes, with the verdict that follows."""
+"""Background scores, relevance, how often a model says yes, and models of a known result."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -11,7 +12,7 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from tacit.findings.findings import Findings
 from tacit.findings.verdict import Verdict
-from tacit.probes.consistency import background, results
+from tacit.probes.consistency import background, predictors, results
 from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.block import verdict_of
 from tacit.probes.consistency.controls import IRRELEVANT
@@ -125,9 +126,10 @@ def test_p_values_are_small_where_knowledge_matters_and_else_as_often_as_they_sa
     assert gain(drawn(600, 0.4, 0, slope=2.0), FEW)["p_value"] == 1 / 200
 
 
-def answered(known: int, right: int) -> pl.DataFrame:
+@cache
+def answered() -> pl.DataFrame:
     probe = probe_of(QUESTIONS)
-    scores = results.scored(probe, answers_of(probe, model(known, right)))
+    scores = results.scored(probe, answers_of(probe, model(40, 40)))
     return background.distinct_answers(results.model_answers(probe, scores))
 
 
@@ -152,7 +154,7 @@ def test_the_figures_are_those_of_sklearn(run: Run) -> None:
 
 def test_intervals_resample_the_concepts() -> None:
     """The interval is that of sklearn's figures over the same draws of concepts."""
-    rows = answered(40, 20)
+    rows = answered()
     (row,) = background.background_answers(rows, Bootstrap(200)).to_dicts()
     gold, yes, margin = (rows[name].to_numpy() for name in ("gold", "yes", "margin"))
     for name, figure in (
@@ -169,7 +171,6 @@ def test_intervals_resample_the_concepts() -> None:
         ((0, 40, 1), "constant"),
         ((80, 80), "too few data"),
         ((0, 40), "no signal"),
-        ((40, 0), "too few data"),
         ((40, 40), "clear"),
     ],
 )
@@ -186,7 +187,39 @@ def test_the_verdict_on_models_by_hand(found: tuple[int, ...], verdict: str) -> 
 
 def test_irrelevant_background_that_predicts_as_well_makes_a_result_weak(clear: Findings) -> None:
     """The lift must exceed the lift of the control."""
-    rows = answered(40, 40)
+    rows = answered()
     for other, name in ((None, "clear"), (0.0, "clear"), (1.0, "weak")):
         controls = pl.DataFrame({"background": [IRRELEVANT], "lift_adjusted": [other]})
         assert verdict_of(rows, {**clear.tables, "controls": controls}).name == name
+
+
+def test_models_that_know_nothing_or_everything() -> None:
+    """Of one that always says yes, every background score is a half, and consistency is chance."""
+    found = planted(0, 40, 1)
+    assert found.tables["anchors"]["background_score"].to_list() == [0.5] * 80
+    (row,) = found.tables["consistency"].to_dicts()
+    assert (row["n"], row["right"]) == (80, 40)
+    assert row["consistency"] == pytest.approx(row["accuracy"])
+    assert row["lift"] == pytest.approx(0, abs=1e-12)
+    assert (row["auroc"], row["p_value"]) == (0.5, 1.0)
+    found = planted(80, 80)
+    assert set(found.tables["prediction"]["undefined"]) == {"all answers are correct"}
+    assert found.tables["prediction"]["brier"].is_null().all()
+    assert found.tables["predictions"].is_empty()
+    assert predictors.stored(found.summary) == {}
+
+
+def test_a_model_that_knows_what_it_answers_right() -> None:
+    """The facts of the anchors that it gets right, and no others, so that they predict it."""
+    found = planted(40, 40, 0)
+    for name in ("consistency", "consistency_by_relation"):
+        row = found.tables[name].row(0, named=True)
+        assert (row["n"], row["right"]) == (80, 40)
+        assert (row["consistency"], row["lift"], row["auroc"]) == (1, 1, 1)
+    relevance = found.tables["relevance"].row(0, named=True)
+    assert (relevance["given_right"], relevance["given_wrong"]) == (1, 0)
+    (area,) = found.tables["prediction"].filter(predictor="background")["auroc"]
+    assert area == 1
+    assert predictors.caution(found.tables["prediction_gains"]) is None
+    by_score = found.tables["accuracy_by_score"].select("background_score", "accuracy", "n")
+    assert by_score.rows() == [(0.5, 0, 40), (1, 1, 40)]

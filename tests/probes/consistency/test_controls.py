@@ -93,10 +93,14 @@ class Made:
         return set().union(*parts[1:]) if name == "choices" else self.topics[at]
 
 
+@pytest.fixture(scope="module")
+def made() -> Made:
+    return Made()
+
+
 @pytest.mark.parametrize("name", WITHOUT)
-def test_facts_that_touch_a_part_are_left_out(name: str) -> None:
+def test_facts_that_touch_a_part_are_left_out(name: str, made: Made) -> None:
     """Fact by fact, and the row's figures are those of the remaining scores."""
-    made = Made()
     expected = []
     for at, facts in enumerate(made.facts):
         touched = made.touched(at, name)
@@ -114,9 +118,8 @@ def test_facts_that_touch_a_part_are_left_out(name: str) -> None:
     assert row["missing"] is None
 
 
-def test_irrelevant_background_has_as_many_facts_and_no_common_concept() -> None:
+def test_irrelevant_background_has_as_many_facts_and_no_common_concept(made: Made) -> None:
     """Some anchors have no partner."""
-    made = Made()
     partners = made.controls.partners()
     assert 0 < len(partners) < N
     for one in range(N):

@@ -115,10 +115,7 @@ def relations(found: Findings, *counts: int) -> Findings:
 
 
 def test_a_relation_with_few_anchors_is_grey_and_no_outlier(clear: Findings) -> None:
-    """The two farthest have 9 and 3; the six labelled ones have 10 or more.
-
-    A relation that lacks one of the two values has no mark, and the caption names it.
-    """
+    """The two farthest have 9 and 3; the six labelled ones have 10 or more."""
     of = relations(clear, 50, 50, 12, 10, 12, 50, 11, 9, 3)
     figure = svg(FIGURES["background_against_consistency"](shown(of)))
     assert {text for text in texts(figure) if re.match(r"R\d", text)} == {

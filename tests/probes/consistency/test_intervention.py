@@ -61,10 +61,7 @@ def test_equal_weights_are_ordered_by_a_seeded_hash(seed: int) -> None:
 
 
 def test_irrelevant_facts_share_no_concept_and_no_word() -> None:
-    """An anchor for which none fits has none; the concepts of its text count too.
-
-    No context depends on the order of the anchors.
-    """
+    """An anchor for which none fits has none; the concepts of its text count too."""
     found, other = contexts(), contexts(IN_CONTEXT[5:] + IN_CONTEXT[:5])
     for name, texts in found.texts.items():
         assert other.texts[name].sort("anchor").equals(texts.sort("anchor"))
@@ -127,10 +124,7 @@ def test_a_model_that_copies_gains_only_where_a_fact_has_the_answer(way: str) ->
 
 
 def test_a_model_that_false_facts_mislead() -> None:
-    """All answers turn wrong behind false facts, and none behind others.
-
-    A single anchor has no irrelevant facts, which its rows report.
-    """
+    """All answers turn wrong behind false facts, and none behind others."""
     rows = changes(measured(probe_in_context(), hurt))
     row = rows["all", "false", "none"]
     assert (row["change"], row["lost"], row["gained"]) == (-1.0, 12, 0)

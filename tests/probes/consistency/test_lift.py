@@ -61,10 +61,7 @@ def test_all_anchors_of_a_run(run: Run) -> None:
 
 
 def test_each_relation_of_a_run(run: Run) -> None:
-    """A relation chooses the anchors; each keeps the score of all its facts.
-
-    One of which nothing is scored has a row with no anchors and no figures.
-    """
+    """A relation chooses the anchors; each keeps the score of all its facts."""
     rows = run.rows("consistency_by_relation")
     assert [row["name"] for row in rows] == ["HasA", "IsA", "PartOf", "RelatedTo"]
     assert {row["subset"] for row in rows} == {"relation"}

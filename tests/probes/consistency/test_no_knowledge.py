@@ -34,8 +34,9 @@ FACT = ["head", "relation", "tail"]
 def described(folder: Path, lines: list[str], preset: Negatives, *, own: bool) -> pl.DataFrame:
     """The attributes of the tails of a knowledge base's facts about IsA."""
     dump = folder / "dump.tsv"
-    dump.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    build(KnowledgeSource([Dump(dump)]), folder / "base.duckdb")
+    if not dump.exists():
+        dump.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        build(KnowledgeSource([Dump(dump)]), folder / "base.duckdb")
     with KnowledgeBase(folder / "base.duckdb") as base:
         facts = base.table(
             "SELECT DISTINCT concept AS head, relation, other AS tail FROM base.neighbours n "

@@ -1,20 +1,17 @@
-"""A whole run, prompt by prompt and fact by fact; models of which the result is known."""
+"""A whole run, prompt by prompt and fact by fact."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
 from tacit.errors import RequestError
 from tacit.findings.findings import Findings
-from tacit.probes.consistency import predictors
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tests.probes.consistency import asking_by_hand as asking
@@ -28,7 +25,6 @@ from tests.probes.consistency.asking_by_hand import (
     measured,
     probe_of,
 )
-from tests.probes.consistency.planted_by_hand import planted
 from tests.probes.consistency.run_by_hand import (
     CASES,
     SILENT,
@@ -167,10 +163,7 @@ def test_the_counts_of_a_run(run: Run) -> None:
 
 
 def test_the_background_scores_of_a_run(run: Run) -> None:
-    """Each relation's over its distinct facts, then the mean over the relations (Figure 4a).
-
-    Relations count alike; those without a score do not count. The interval is Student's.
-    """
+    """Each relation's over its distinct facts, then the mean over the relations (Figure 4a)."""
     means = []
     for row in run.rows("background_by_relation"):
         facts = [fact for fact in run.facts if fact.relation == row["relation"]]
@@ -197,41 +190,6 @@ def test_the_background_scores_of_a_run(run: Run) -> None:
         assert row["n"] == len(right)
         assert row["value"] == sum(right) / len(right)
         assert row["value_low"] <= row["value"] <= row["value_high"]
-
-
-def test_models_that_know_nothing_or_everything() -> None:
-    """Of one that always says yes, every background score is a half, and consistency is chance.
-
-    Of one whose answers are all correct, nothing can be predicted; the reason is given.
-    """
-    found = planted(0, 40, 1)
-    assert found.tables["anchors"]["background_score"].to_list() == [0.5] * 80
-    (row,) = found.tables["consistency"].to_dicts()
-    assert (row["n"], row["right"]) == (80, 40)
-    assert row["consistency"] == pytest.approx(row["accuracy"])
-    assert row["lift"] == pytest.approx(0, abs=1e-12)
-    assert (row["auroc"], row["p_value"]) == (0.5, 1.0)
-    found = planted(80, 80)
-    assert set(found.tables["prediction"]["undefined"]) == {"all answers are correct"}
-    assert found.tables["prediction"]["brier"].is_null().all()
-    assert found.tables["predictions"].is_empty()
-    assert predictors.stored(found.summary) == {}
-
-
-def test_a_model_that_knows_what_it_answers_right() -> None:
-    """The facts of the anchors that it gets right, and no others, so that they predict it."""
-    found = planted(40, 40, 0)
-    for name in ("consistency", "consistency_by_relation"):
-        row = found.tables[name].row(0, named=True)
-        assert (row["n"], row["right"]) == (80, 40)
-        assert (row["consistency"], row["lift"], row["auroc"]) == (1, 1, 1)
-    relevance = found.tables["relevance"].row(0, named=True)
-    assert (relevance["given_right"], relevance["given_wrong"]) == (1, 0)
-    (area,) = found.tables["prediction"].filter(predictor="background")["auroc"]
-    assert area == 1
-    assert predictors.caution(found.tables["prediction_gains"]) is None
-    by_score = found.tables["accuracy_by_score"].select("background_score", "accuracy", "n")
-    assert by_score.rows() == [(0.5, 0, 40), (1, 1, 40)]
 
 
 @pytest.mark.parametrize(
@@ -274,10 +232,7 @@ def test_a_variant_that_does_not_exist_is_refused(options: dict[str, Any], probl
 
 
 def test_what_cannot_be_asked_is_refused(tmp_path: Path) -> None:
-    """Facts that cannot be worded, a knowledge base without a fact about any question.
-
-    Of anchors without an answer the first is named, before the knowledge base is read.
-    """
+    """Facts that cannot be worded, a knowledge base without a fact about any question."""
     questions = tmp_path / "questions.csv"
     questions.write_text("id,question,choices,answer\np,Where?,a|b,a\nq,Where?,a|b,\n")
     with pytest.raises(RequestError, match=r"1 question has no correct answer \(the first is q\)"):
@@ -294,9 +249,8 @@ def base() -> Findings:
     return measured(probe_of(CASES[:8]), SAYS)
 
 
-@settings(max_examples=4, deadline=None)
-@given(cases=st.permutations(CASES[:8]))
-def test_the_order_of_the_anchors_changes_no_figure(base: Findings, cases: list[Case]) -> None:
+@pytest.mark.parametrize("cases", [CASES[7::-1], CASES[5:8] + CASES[:5]])
+def test_the_order_of_the_anchors_changes_no_figure(base: Findings, cases: Sequence[Case]) -> None:
     found = measured(probe_of(cases), SAYS)
     for name in (
         *("consistency", "consistency_by_relation", "background_by_relation"),

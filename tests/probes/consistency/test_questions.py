@@ -91,10 +91,7 @@ def test_how_a_question_ends() -> None:
 
 
 def test_underscores_and_braces_are_text() -> None:
-    """Three are no blank, neither in an anchor's question nor in a choice; a concept's are spaces.
-
-    Braces in a concept or a question are no placeholders.
-    """
+    """Three are no blank in a question or a choice; those of a concept are spaces; braces stay."""
     groups = probe("A ___ or ___?", "___", "b").requests().values()
     prompts = [one for group in groups for one in group.requests if isinstance(one, Prompt)]
     assert {prompt.around for prompt in prompts} == {None}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,8 @@ STATEMENT = ("thing", "annotator", "subject", "relation", "object")
 ALWAYS = "always_true"
 
 
-def _beliefs() -> pl.DataFrame:
+@cache
+def beliefs() -> pl.DataFrame:
     """Statements with labels, of which a second annotator of half of the things shares most."""
     drawings = PartsProbe.read(tacit.demo_data("drawings")).drawings
     others = [
@@ -42,18 +44,24 @@ def _beliefs() -> pl.DataFrame:
     ).join(probe.gold, on=STATEMENT, how="left", maintain_order="left")
 
 
-BELIEFS = _beliefs()
-TABLES = accuracy.tables(BELIEFS, PARTS.symmetric)
-GOLD: list[Row] = BELIEFS.drop_nulls("label").to_dicts()
+@cache
+def tables() -> dict[str, pl.DataFrame]:
+    return accuracy.tables(beliefs(), PARTS.symmetric)
 
 
+@cache
+def labelled() -> list[Row]:
+    return beliefs().drop_nulls("label").to_dicts()
+
+
+@cache
 def in_set(name: str) -> list[Row]:
     if name == "all":
-        return GOLD
+        return labelled()
     if name == SETS[2]:
-        return [row for row in GOLD if row["relation"] not in PARTS.symmetric]
+        return [row for row in labelled() if row["relation"] not in PARTS.symmetric]
     annotators, labels = defaultdict(set), defaultdict(list)
-    for row in GOLD:
+    for row in labelled():
         annotators[row["thing"]].add(row["annotator"])
         labels[row["thing"], row["subject"], row["relation"], row["object"]].append(row["label"])
     common = {
@@ -61,8 +69,8 @@ def in_set(name: str) -> list[Row]:
         for key, of in labels.items()
         if len(of) == len(annotators[key[0]]) > 1 and len(set(of)) == 1
     }
-    keys = [(row["thing"], row["subject"], row["relation"], row["object"]) for row in GOLD]
-    return [row for key, row in zip(keys, GOLD, strict=True) if key in common]
+    keys = [(row["thing"], row["subject"], row["relation"], row["object"]) for row in labelled()]
+    return [row for key, row in zip(keys, labelled(), strict=True) if key in common]
 
 
 def right(row: Row, stage: str) -> bool:
@@ -79,9 +87,9 @@ def by_hand(rows: Iterable[Row], stage: str) -> tuple[int, int, float | None]:
 @pytest.mark.parametrize("table", ["accuracy", "accuracy_by_relation", "accuracy_by_thing"])
 def test_accuracy_is_what_plain_counting_gives(table: str) -> None:
     """Of each set and gold label, of each relation and of each thing, in every stage."""
-    found = TABLES[table].to_dicts()
+    found = tables()[table].to_dicts()
     for row in found:
-        rows = in_set(row["set"]) if "set" in row else GOLD
+        rows = in_set(row["set"]) if "set" in row else labelled()
         if row.get("gold", "all") != "all":
             rows = [one for one in rows if one["label"] is (row["gold"] == "true")]
         for key in {"relation", "thing"} & row.keys():
@@ -95,15 +103,15 @@ def test_accuracy_is_what_plain_counting_gives(table: str) -> None:
         assert keys == [(of, gold, stage) for of in SETS for gold in golds for stage in STAGES]
     else:
         key = table.removeprefix("accuracy_by_")
-        assert len(found) == 4 * len({row[key] for row in GOLD})
+        assert len(found) == 4 * len({row[key] for row in labelled()})
 
 
 def test_drawings_reach_the_accuracies_that_plain_counting_gives() -> None:
     """In whole numbers: right times 100 against s times asked."""
     drawings: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in GOLD:
+    for row in labelled():
         drawings[row["thing"], row["annotator"]].append(row)
-    for row in TABLES["accuracy_by_drawing"].to_dicts():
+    for row in tables()["accuracy_by_drawing"].to_dicts():
         for stage in STAGES:
             counted = by_hand(drawings[row["thing"], row["annotator"]], stage)
             assert (row["n"], row["missing"], row[stage]) == counted
@@ -114,10 +122,10 @@ def test_drawings_reach_the_accuracies_that_plain_counting_gives() -> None:
         enough = [100 * sum(right(row, stage) for row in rows) >= s * len(rows) for rows in known]
         return sum(enough) / len(enough)
 
-    for row in TABLES["accuracy_at"].to_dicts():
+    for row in tables()["accuracy_at"].to_dicts():
         assert (row["n"], row["share"]) == (len(known), reaching(row["s"], row["stage"]))
         assert row[ALWAYS] == reaching(row["s"], ALWAYS)
-    assert TABLES["accuracy_at"]["s"].unique().sort().to_list() == [50, 60, 70, 80, 90, 100]
+    assert tables()["accuracy_at"]["s"].unique().sort().to_list() == [50, 60, 70, 80, 90, 100]
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -133,13 +141,13 @@ def test_baselines_and_gains_are_what_plain_counting_gives(name: str) -> None:
             labels[row["relation"]].append(row["label"])
     n, true = sum(map(len, labels.values())), sum(map(sum, labels.values()))
     majority = sum(max(sum(of), len(of) - sum(of)) for of in labels.values())
-    rows = TABLES["accuracy_baselines"].filter(set=name)
+    rows = tables()["accuracy_baselines"].filter(set=name)
     assert dict(rows.select("baseline", pl.struct("n", "accuracy")).iter_rows()) == {
         "always true": {"n": n, "accuracy": true / n},
         "always false": {"n": n, "accuracy": (n - true) / n},
         "majority by relation": {"n": n, "accuracy": majority / n},
     }
-    known = BELIEFS.drop_nulls("p_true")
+    known = beliefs().drop_nulls("p_true")
     if name == SETS[2]:
         known = known.filter(~pl.col("relation").is_in(PARTS.symmetric))
     mine = [row for row in in_set(name) if row["p_true"] is not None]
@@ -147,7 +155,7 @@ def test_baselines_and_gains_are_what_plain_counting_gives(name: str) -> None:
         most = sorted(known["p_true"], reverse=True)[: int(known[stage].sum())]
         shift = sum((row["p_true"] >= most[-1]) is row["label"] for row in mine)
         before, after = (sum(right(row, of) for row in mine) for of in ("before", stage))
-        gains = TABLES["accuracy_gain"].filter(set=name, objective=stage)
+        gains = tables()["accuracy_gain"].filter(set=name, objective=stage)
         assert dict(gains.select("part", "gain").iter_rows()) == pytest.approx(
             {
                 "whole": (after - before) / n,
@@ -159,18 +167,18 @@ def test_baselines_and_gains_are_what_plain_counting_gives(name: str) -> None:
 
 def test_intervals_are_what_plain_resampling_gives() -> None:
     """Of a share, and of a gain, whose two sides share their resamples."""
-    rows = [row for row in GOLD if row["p_true"] is not None]
+    rows = [row for row in labelled() if row["p_true"] is not None]
     stages = ("paper", "margin", "before")
     paper, margin, before = (np.array([right(row, of) for row in rows], int) for of in stages)
-    share = only(TABLES["accuracy"], set="all", gold="all", stage="paper")
-    gain = only(TABLES["accuracy_gain"], set="all", objective="margin", part="whole")
+    share = only(tables()["accuracy"], set="all", gold="all", stage="paper")
+    gain = only(tables()["accuracy_gain"], set="all", objective="margin", part="whole")
     for name, row, each in (("accuracy", share, paper), ("gain", gain, margin - before)):
         ends = resampled([one["thing"] for one in rows], mean(each))
         assert [row[f"{name}_low"], row[f"{name}_high"]] == pytest.approx(ends, abs=1e-12)
 
 
 def test_of_more_than_40_things_20_are_best_and_20_worst() -> None:
-    twice = pl.concat([BELIEFS, BELIEFS.with_columns(thing=pl.col("thing") + " 2")])
+    twice = pl.concat([beliefs(), beliefs().with_columns(thing=pl.col("thing") + " 2")])
     found = accuracy.tables(twice, PARTS.symmetric)["accuracy_by_thing"].filter(stage="before")
     assert found["band"].to_list() == ["best 20"] * 20 + ["middle"] * 8 + ["worst 20"] * 20
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 from dataclasses import replace
 from math import exp, log
 from pathlib import Path
@@ -12,7 +13,8 @@ import pytest
 
 from tacit.errors import DataError
 from tacit.models.fake import FakeModel
-from tacit.probes.parts.beliefs import answers_in
+from tacit.probes.base import Answered, Answers
+from tacit.probes.parts.beliefs import answers_in, scored, voted
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
 from tacit.requests import TOO_LONG, AnswerScore, Prompt, Scores, ScoringKind, Votes
@@ -22,6 +24,7 @@ from tests.in_order import answers_of, measured_in_order
 from tests.probes.parts.measured import belief_of
 
 PEACH = PartsProbe.read(demo_drawings(), ["peach"])
+ONE = replace(PEACH, drawings=PEACH.drawings[:1])
 GPT3 = {"True": log(0.3), "yes": log(0.1), "1": log(0.05), "FALSE": log(0.1), "wrong": log(0.05)}
 
 
@@ -43,42 +46,37 @@ GPT3 = {"True": log(0.3), "yes": log(0.1), "1": log(0.05), "FALSE": log(0.1), "w
 def test_a_belief_is_the_share_of_true(
     preset: str, known: dict[str, float], expected: float | None
 ) -> None:
-    """P(True)/(P(True) + P(False)), without overflow; missing where either is missing.
-
-    GPT-3's aliases are summed, and those that it does not offer are improbable.
-    """
+    """P(True)/(P(True) + P(False)), without overflow; missing where either is missing."""
     found = belief_of(Template.load(preset), known)
     assert found == (expected if expected is None else pytest.approx(expected))
 
 
-@pytest.mark.parametrize(("shift", "improbable"), [(-1.0, False), (-20.0, True)])
-def test_the_probability_of_both_answers_is_reported(shift: float, *, improbable: bool) -> None:
+def test_the_probability_of_both_answers_is_reported() -> None:
     """Its median over the questions, computed by hand; a caution if it is small."""
     sides: dict[str, list[float]] = {"True": [], "False": []}
 
     def score(prompt: Prompt, answer: str) -> float:
-        sides[answer].append(shift - len(prompt.text) / 100 - (answer == "True"))
+        sides[answer].append(-20 - len(prompt.text) / 100 - (answer == "True"))
         return sides[answer][-1]
 
-    findings = PEACH.measure(answers_of(PEACH, FakeModel(score)))
+    findings = ONE.measure(answers_of(ONE, FakeModel(score)))
     masses = [exp(t) + exp(f) for t, f in zip(*sides.values(), strict=True)]
     assert findings.summary["answer_probability"] == pytest.approx(statistics.median(masses))
-    assert ("Caution: the answers, with" in str(PartsProbe.block(findings))) == improbable
+    assert "Caution: the answers, with" in str(PartsProbe.block(findings))
+    probable = findings.with_summary(answer_probability=0.01)
+    assert "Caution: the answers, with" not in str(PartsProbe.block(probable))
 
 
-def test_without_log_probabilities_there_is_no_probability_of_both_answers() -> None:
-    """Missing scores make it null; a file of beliefs has none."""
+def test_missing_scores_have_no_probability_of_both_answers() -> None:
     model = FakeModel(lambda _, answer: None if answer == "True" else -1.0)
-    findings = PEACH.measure(answers_of(PEACH, model))
+    findings = ONE.measure(answers_of(ONE, model))
     assert findings.summary["answer_probability"] is None
-    known = PEACH.measure_beliefs(PEACH.questions.with_columns(p_true=pl.lit(0.5)))
-    assert "answer_probability" not in known.summary
 
 
 @pytest.mark.parametrize(("preset", "filled"), [("gpt3", False), ("gpt3-paper", True)])
 def test_what_was_not_offered_is_missing_or_filled_in(preset: str, *, filled: bool) -> None:
     """It is left out of the accuracy, or counts as 0.5, which is judged false."""
-    probe = replace(PEACH, template=Template.load(preset))
+    probe = replace(ONE, template=Template.load(preset))
     offered = {"True": log(0.4), "no": log(0.1)}
     unoffered = ["surround" in prompt.text for prompt in probe.prompts]
     scores = [
@@ -96,16 +94,19 @@ def test_what_was_not_offered_is_missing_or_filled_in(preset: str, *, filled: bo
     assert (accuracy["n"], accuracy["missing"]) == (probe.gold.height - missing, missing)
 
 
+def frame_of(probe: PartsProbe, answers: Sequence[Scores | Votes]) -> pl.DataFrame:
+    return Answers({"questions": Answered(probe.questions, answers)}).frame("questions")
+
+
 @pytest.mark.parametrize("preset", ["plain", "macaw", "gpt3", "gpt3-paper"])
 def test_a_skipped_prompt_has_no_belief_in_any_preset(preset: str) -> None:
     """It was not asked, so that nothing is filled in and no answer counts as improbable."""
-    probe = replace(PEACH, template=Template.load(preset))
+    probe = replace(ONE, template=Template.load(preset))
     scores = [ScoringKind().missing(prompt, TOO_LONG) for prompt in probe.prompts]
     scores[0] = Scores(tuple(AnswerScore(a, -1.0, 1) for a in probe.prompts[0].answers))
-    findings = measured_in_order(probe, scores)
-    assert findings.questions["p_true"].drop_nulls().len() == 1
-    assert findings.summary["missing"] == len(probe.prompts) - 1
-    assert findings.summary["filled"] == 0
+    found = scored(frame_of(probe, scores), probe.template)
+    assert found["p_true"].drop_nulls().len() == 1
+    assert not found["filled"].any()
 
 
 def some(number: int) -> Votes:
@@ -117,8 +118,8 @@ def some(number: int) -> Votes:
 
 def test_a_belief_is_the_share_of_true_among_what_could_be_read() -> None:
     """Missing where nothing could be read; findings are those of the shares as beliefs."""
-    votes = [some(number) for number in range(len(PEACH.prompts))]
-    found = measured_in_order(PEACH, votes)
+    votes = [some(number) for number in range(len(ONE.prompts))]
+    found = measured_in_order(ONE, votes)
     shares = pl.Series("p_true", [each.share("True") for each in votes], pl.Float64)
     for row, of in zip(found.questions.to_dicts(), votes, strict=True):
         yes, no = of.counts["True"], of.counts["False"]
@@ -126,9 +127,10 @@ def test_a_belief_is_the_share_of_true_among_what_could_be_read() -> None:
         assert (row["votes_true"], row["votes_false"]) == (yes, no)
         assert (row["unparsed"], row["truncated"]) == (of.unparsed, of.truncated)
         assert row["filled"] is False
-    expected = PEACH.measure_beliefs(PEACH.questions.with_columns(shares))
+    expected = ONE.measure_beliefs(ONE.questions.with_columns(shares))
     for name, table in expected.tables.items():
         assert found.tables[name].equals(table), name
+    assert "answer_probability" not in expected.summary
     assert found.summary["missing"] == shares.null_count()
     assert found.summary["votes"] == {
         "replies": sum(each.parsed + each.unparsed for each in votes),
@@ -140,12 +142,12 @@ def test_a_belief_is_the_share_of_true_among_what_could_be_read() -> None:
 @pytest.mark.parametrize("preset", ["gpt3", "gpt3-paper"])
 def test_all_words_of_a_side_count_and_nothing_is_filled_in(preset: str) -> None:
     """Also where the template puts one half in the place of a missing belief."""
-    probe = replace(PEACH, template=Template.load(preset))
+    probe = replace(ONE, template=Template.load(preset))
     none = dict.fromkeys(probe.prompts[0].answers, 0)
     votes = [Votes({**none, "yes": 2, "TRUE": 1, "no": 1}), Votes(none, unparsed=4)]
     votes += [Votes({**none, "f": 1})] * (len(probe.prompts) - 2)
-    rows = measured_in_order(probe, votes).questions.to_dicts()
-    assert [row["p_true"] for row in rows[:3]] == [0.75, None, 0.0]
+    found = voted(frame_of(probe, votes), probe.template)
+    assert found["p_true"].to_list()[:3] == [0.75, None, 0.0]
 
 
 def written(folder: Path, text: str, groups: str = "thing") -> Path:
@@ -168,10 +170,7 @@ def test_beliefs_of_a_file_are_taken_and_the_rest_is_missing(tmp_path: Path) -> 
 
 
 def test_each_drawing_may_have_beliefs_of_its_own(tmp_path: Path) -> None:
-    """With a column annotator, as a run's own beliefs have it, answers are those of each drawing.
-
-    Drawings that agree share their questions; what one annotator's rows say is not another's.
-    """
+    """With a column annotator, as in a run's own beliefs, answers are those of each drawing."""
     path, statements = tmp_path / "beliefs.parquet", PEACH.statements
     own = pl.col("annotator") == PEACH.drawings[0].annotator
 
@@ -208,10 +207,7 @@ def test_each_drawing_may_have_beliefs_of_its_own(tmp_path: Path) -> None:
 def test_a_file_that_answers_nothing_or_twice_is_refused(
     tmp_path: Path, groups: str, row: str, problem: str
 ) -> None:
-    """A missing belief is one thing, the wrong file another.
-
-    Without a column annotator, rows of two groups that differ cannot both be taken.
-    """
+    """A missing belief is one thing, the wrong file another."""
     with pytest.raises(DataError, match=problem):
         read(written(tmp_path, row, groups))
 

@@ -25,7 +25,9 @@ from tests.statistics.samples import resampled
 THINGS = tacit.demo_data("drawings")
 STATEMENT = ["thing", "annotator", "subject", "relation", "object"]
 MAIN = "without symmetric relations"
-PROBE = PartsProbe.read(THINGS, limit=7)
+# The smallest, and as many as give an interval.
+SMALL = ("egg", "table", "knife", "candle", "bucket")
+PROBE = PartsProbe.read(THINGS, SMALL)
 
 
 def random_beliefs(probe: PartsProbe, seed: int = 0) -> list[float | None]:
@@ -100,7 +102,7 @@ def test_calibrated_beliefs_are_relative_to_the_models_own_mean() -> None:
 
 @pytest.mark.parametrize("p", [0.7, 1.0, 0.1 + 0.2])
 def test_equal_beliefs_are_not_above_their_mean(p: float) -> None:
-    few = replace(PartsProbe.read(THINGS, limit=1), calibrate=True)
+    few = replace(PartsProbe.read(THINGS, SMALL[:1]), calibrate=True)
     found = believing(few, [p] * few.questions.height).tables["discrimination"]
     assert only(found, set=MAIN, stage="calibrated")["share_true"] == 0.0
 
@@ -123,7 +125,7 @@ def right_by_hand(rows: pl.DataFrame) -> dict[str, tuple[int, int]]:
 
 
 def test_repaired_shuffled_beliefs_are_what_brute_force_gives() -> None:
-    """Over 200 shuffles of two small drawings; where optimal repairs tie, within their range."""
+    """Over 50 shuffles of two small drawings; where optimal repairs tie, within their range."""
     lamp = (("a", "above", "b"), ("b", "above", "c"), ("a", "next to", "b"))
     cup = (("d", "part of", "e"), ("f", "inside", "e"), ("d", "requires", "f"))
     drawings = (Drawing("lamp", "1", tuple("abc"), lamp), Drawing("cup", "1", tuple("def"), cup))
@@ -131,12 +133,12 @@ def test_repaired_shuffled_beliefs_are_what_brute_force_gives() -> None:
     drawn = np.random.default_rng(5).integers(1, 101, probe.questions.height) / 100
     beliefs = [None if k % 40 == 7 else float(p) for k, p in enumerate(drawn)]
     judged = believing(probe, beliefs).tables["beliefs"]
-    found = repaired_shuffled(judged, PARTS, shuffles=200, seed=3)
+    found = repaired_shuffled(judged, PARTS, shuffles=50, seed=3)
     generator = np.random.default_rng(3)
     frame = judged.select(*STATEMENT, "p_true", "label").sort(STATEMENT)
     ends: dict[str, list[tuple[int, int]]] = {"all": [], MAIN: []}
     before: dict[str, list[float]] = {"all": [], MAIN: []}
-    for _ in range(200):
+    for _ in range(50):
         each = shuffled(frame, generator)
         tallies = [right_by_hand(rows) for _, rows in each.group_by("thing")]
         for of, listed in ends.items():
@@ -162,14 +164,14 @@ def test_shuffled_beliefs_stay_in_their_drawing() -> None:
     thing = ["a", "b", "a", "a", "b", "a", "b"]
     frame = pl.DataFrame({"thing": thing, "annotator": "1", "part": range(7), "p_true": p})
     generator = np.random.default_rng(0)
-    drawn = [shuffled(frame, generator) for _ in range(6000)]
+    drawn = [shuffled(frame, generator) for _ in range(1200)]
     for each in drawn[:100]:
         assert each.drop("p_true").equals(frame.drop("p_true"))
         assert each["p_true"].is_null().equals(frame["p_true"].is_null())
         assert each.filter(thing="b")["p_true"].drop_nulls().sort().to_list() == [0.2, 0.4]
     orders = Counter(tuple(each.filter(thing="a")["p_true"].drop_nulls()) for each in drawn)
     assert set(orders) == set(permutations([0.1, 0.3, 0.5]))
-    assert all(850 < count < 1150 for count in orders.values())  # 1,000 expected; 5 errors
+    assert all(135 < count < 265 for count in orders.values())  # 200 expected; 5 errors
 
 
 def verdict_of(probe: PartsProbe, p: Iterable[float | None]) -> str:
@@ -179,15 +181,15 @@ def verdict_of(probe: PartsProbe, p: Iterable[float | None]) -> str:
 def test_verdicts(findings: Findings, right: Findings) -> None:
     """One answer to everything; no knowledge; all of it, though most statements are false."""
     n = PROBE.questions.height
-    assert verdict_of(PROBE, [0.9] * n) == verdict_of(PROBE, [0.1] * n) == "constant"
+    assert verdict_of(PROBE, [0.9] * n) == "constant"
     assert verdict(findings).name == findings.summary["verdict"]["verdict"] == "no signal"
     assert verdict(right).name == "clear"
-    by_relation = [0.9 if "bo" in row[2] else 0.1 for row in PROBE.questions.iter_rows()]
-    assert verdict_of(PROBE, by_relation) == "weak"  # above and below: violations alone
-    few = PartsProbe.read(THINGS, limit=4)
-    assert verdict_of(few, knowing(few)) == "too few data"
-    found = believing(few, random_beliefs(few)).tables["discrimination"]
-    assert found["auroc_low"].null_count() == found.height
+    by_relation = [0.1 + 0.8 * (row[2] in PARTS.symmetric) for row in PROBE.questions.iter_rows()]
+    assert verdict_of(PROBE, by_relation) == "weak"  # these have no violation, and nothing else
+    few = PartsProbe.read(THINGS, SMALL[:4])
+    found = believing(few, random_beliefs(few))
+    assert verdict(found).name == "too few data"
+    assert set(found.tables["discrimination"]["auroc_low"]) == {None}
 
 
 def test_the_example_is_the_surest_pair_that_excludes_each_other(right: Findings) -> None:
@@ -284,10 +286,7 @@ def test_shuffled_rates_are_the_mean_of_what_plain_counting_gives() -> None:
 
 
 def test_always_true_violates_what_plain_counting_gives() -> None:
-    """Every asymmetric constraint and nothing else, of what is decided.
-
-    Where nothing is believed, no constraint applies in any permutation.
-    """
+    """Every asymmetric constraint and nothing else, of what is decided."""
 
     def rates(baseline: str, *p: float | None) -> dict[str, float | None]:
         return {name: of[baseline] for name, of in baselines(beliefs([*p]), PARTS).items()}

@@ -162,7 +162,7 @@ def boxes(panel: Spec) -> tuple[list[tuple[str, Box]], list[Box]]:
     return texts, dots
 
 
-@pytest.mark.parametrize("n", range(2, 15))
+@pytest.mark.parametrize("n", [2, 3, 5, 8, 11, 14])
 @pytest.mark.parametrize("share", [0.01, 0.1])
 def test_no_text_stands_on_another(n: int, share: float) -> None:
     """No label on another, on a name or on a dot, and none outside its panel."""

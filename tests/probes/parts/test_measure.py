@@ -10,15 +10,17 @@ import numpy as np
 import polars as pl
 import pytest
 
-import tacit
 from tacit import FakeModel, Ontology, Prompt
 from tacit.charts.theme import HOUSE
 from tacit.findings.findings import Findings
 from tacit.probes.parts import TABLES
 from tacit.probes.parts.details import graph_set
 from tacit.probes.parts.measures import measures
+from tacit.probes.parts.options import PartsOptions
+from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.repair import STAGES
 from tacit.sources.drawings import Drawing
+from tests.in_order import answers_of
 from tests.probes.parts.measured import believing, counted, knowing, only, probe_of
 
 # Above: shade, stand, base, so also shade above base; the bulb is in the shade. With the inverses
@@ -95,10 +97,7 @@ def test_a_violated_inverse_is_repaired_by_each_objective_its_own_way() -> None:
 
 
 def test_no_belief_is_no_accuracy_and_without_gold_there_is_none() -> None:
-    """All are counted as missing; shares and rates are undefined, and nothing is repaired.
-
-    Without gold labels, tables are as declared, without rows; violations and repair are as ever.
-    """
+    """All are missing and nothing is repaired; tables without labels are as declared."""
     findings = all_alike(None)
     assert accuracies(findings) == dict.fromkeys(STAGES, None)
     assert findings.tables["violation"]["rate"].null_count() == 24
@@ -229,18 +228,12 @@ def score(prompt: Prompt, answer: str) -> float:
 
 
 def test_own_relations_are_asked_checked_repaired_and_drawn(tmp_path: Path) -> None:
-    """Wordings are the ontology's, and violations those that counting one by one finds.
-
-    Labels follow from a drawing; the report's graphs know the relations without the file.
-    """
+    """Wordings are the ontology's, and violations those that counting one by one finds."""
     things, drawn, ontology = (tmp_path / name for name in ("a.tsv", "b.tsv", "family.yaml"))
     for path, content in ((things, THINGS), (drawn, DRAWN), (ontology, FAMILY)):
         path.write_text(content, encoding="utf-8")
-    shared = {"ontology": ontology, "store": tmp_path / "store", "progress": False}
-    found, labelled = (
-        tacit.run("parts", model=FakeModel(score), drawings=path, **shared)
-        for path in (things, drawn)
-    )
+    probes = (PartsProbe.of(PartsOptions(path, ontology=str(ontology))) for path in (things, drawn))
+    found, labelled = (each.measure(answers_of(each, FakeModel(score))) for each in probes)
     asked = {row[:4]: row[4] for row in found.questions.select(*KEY, "text").iter_rows()}
     start = "Judge whether this statement is true or false: In a family, "
     assert asked["family", "twins", "parent of", "ben"] == f"{start}twins are parents of ben."
@@ -255,6 +248,6 @@ def test_own_relations_are_asked_checked_repaired_and_drawn(tmp_path: Path) -> N
     assert rows.filter(stage="paper")["violated"].sum() == 0
     assert labelled.tables["beliefs"]["label"].sum() == 4
     ontology.unlink()
-    graphs = graph_set({"fake": labelled.findings}, HOUSE)
+    graphs = graph_set({"fake": labelled}, HOUSE)
     assert graphs is not None
     assert "sibling of" in str(graphs.graphs[0])

@@ -49,10 +49,7 @@ SAID = [
 
 
 def test_statements_read_as_in_the_paper() -> None:
-    """Table 7's prompts to the character, and the paper's rule for plurals and articles.
-
-    By grammar the verb agrees with the subject, possessives included.
-    """
+    """Table 7's prompts to the character, and the paper's rule for plurals and articles."""
     for thing, subject, relation, obj, said in SAID:
         statement = PAPER.statement(subject, PARTS.relations[relation], obj)
         prompt = Template.load("plain").prompt(PAPER.with_article(thing), statement)
@@ -90,10 +87,7 @@ negative: ["no"]
 
 
 def test_the_papers_inputs_to_the_character() -> None:
-    """Macaw's own slots, where each target ends with T5's end token.
-
-    GPT-3's answers are all aliases, case-folded, each alias in each form once.
-    """
+    """Macaw's own slots, where each target ends with T5's end token."""
     prompt = Template.load("macaw").prompt("a tree", "trunk is above the roots")
     assert prompt.text == (
         "$answer$ ; $question$ = Judge whether this statement is true or false: "

@@ -16,19 +16,12 @@ from tacit import FakeModel, build_kb, demo_data
 from tacit.requests import Prompt
 
 PARTS: dict[str, Any] = {"probe": "parts", "drawings": "things", "limit": 1}
-CONSISTENCY: dict[str, Any] = {
-    "probe": "consistency",
-    "questions": "questions.jsonl",
-    "kb": "demo.kb",
-    "limit": 2,
-}
-
 
 _FOLDER = TemporaryDirectory()
 
 
 @cache
-def _knowledge() -> Path:
+def knowledge() -> Path:
     """The demo's facts as a knowledge base, built once per process."""
     return build_kb(demo_data("facts"), Path(_FOLDER.name) / "demo.kb")
 
@@ -39,7 +32,6 @@ def written(folder: Path, **content: Any) -> Path:  # noqa: ANN401 - YAML
     if not things.exists():
         things.symlink_to(demo_data("drawings"))
         questions.symlink_to(demo_data("questions"))
-        (folder / "demo.kb").symlink_to(_knowledge())
     whole = {"out": "runs", "models": ["demo"], "runs": [PARTS], **content}
     file = folder / "suite.yaml"
     file.write_text(json.dumps(whole, indent=1), encoding="utf-8")

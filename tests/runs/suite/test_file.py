@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from tacit.errors import DataError, RequestError
 from tacit.runs.suite.file import SHIPPED, Suite
-from tests.runs.suite.suites import with_lines, written
+from tests.runs.suite.suites import knowledge, with_lines, written
 
 MODELS = ("demo", "{model: demo-masked, family: demo, parameters: 1M, dtype: bf16}")
 RUNS = ("{probe: parts, drawings: things, limit: 1}",)
@@ -176,11 +177,12 @@ def test_a_suite_without_entries_or_of_no_name_is_refused(workplace: Path) -> No
 
 def test_the_papers_suite_is_complete(workplace: Path) -> None:
     """It is checked with the demo's data, whose paths are relative to the current folder."""
-    given = {
+    given: dict[str, Any] = {
         "questions": str(workplace / "questions.jsonl"),
-        "kb": str(workplace / "demo.kb"),
+        "kb": str(knowledge()),
         "drawings": str(workplace / "things"),
         "norms": str(SHIPPED.parent / "demo" / "norms.dat"),
+        "limit": 3,
     }
     plan = Suite("papers", given)
     plan.check()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +18,22 @@ from tacit.runs.suite.estimates import ELSEWHERE, FINISHED, UNKNOWN, estimates
 from tacit.runs.suite.file import Suite
 from tests.faults.running import findings_of
 from tests.other_packages import installed
-from tests.runs.suite.suites import CONSISTENCY, PARTS, Counting, states, written
+from tests.runs.suite.suites import PARTS, Counting, states, written
+
+PAIRS = "word\tsynonym\tlabel\nbig\tlarge\tyes\nbig\tred\tno\n"
+# A probe of which a run takes no time; its name is that of its runs.
+SYNONYMS = {"probe": "synonyms", "pairs": "pairs.tsv"}
 
 
 @pytest.fixture(autouse=True)
-def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A working folder with pairs of words, where the packages of others are installed."""
     monkeypatch.delenv("TACIT_STORE", raising=False)
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    (tmp_path / "pairs.tsv").write_text(PAIRS, encoding="utf-8")
+    (tmp_path / "more.tsv").write_text(PAIRS + "hot\twarm\tyes\n", encoding="utf-8")
+    with installed():
+        yield tmp_path
 
 
 @pytest.fixture
@@ -46,9 +54,9 @@ def test_each_model_is_loaded_once_and_one_is_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, counting: Counting
 ) -> None:
     """However many runs it has, also where runs fail."""
-    second = {**PARTS, "name": "second", "preset": "gpt3"}
-    bad = {**PARTS, "name": "bad", "limit": 2}
-    file = written(tmp_path, models=["a", "b"], runs=[PARTS, bad, second])
+    second = {**SYNONYMS, "name": "second", "template": "{word} is {synonym}"}
+    bad = {**SYNONYMS, "name": "bad", "pairs": "more.tsv"}
+    file = written(tmp_path, models=["a", "b"], runs=[SYNONYMS, bad, second])
     ask, asked = Engine.ask, Counter[str]()
 
     def failing(engine: Engine, requests: Sequence[Any], *rest: Any) -> Any:  # noqa: ANN401
@@ -62,7 +70,7 @@ def test_each_model_is_loaded_once_and_one_is_in_memory(
     assert counting.loaded == ["a", "b"]
     assert counting.most == 1
     runs = {name: list(runs) for name, runs in found.items()}
-    assert runs == {"parts": ["a", "b"], "bad": ["b"], "second": ["a", "b"]}
+    assert runs == {"synonyms": ["a", "b"], "bad": ["b"], "second": ["a", "b"]}
     assert found.failed == {("bad", "a"): "RuntimeError: a bug"}
 
 
@@ -71,15 +79,15 @@ def test_a_model_that_fails_is_reported_and_the_others_continue(
 ) -> None:
     """The same call repeats only what failed, or what was damaged since."""
     counting.failing = ["b"]
-    file = written(tmp_path, models=["a", "b", "c"])
+    file = written(tmp_path, models=["a", "b", "c"], runs=[SYNONYMS])
     found = run(file)
-    assert list(found["parts"]) == ["a", "c"]
-    assert found.failed == {("parts", "b"): "MemoryError: not enough memory"}
-    assert found.problem == "1 of 3 runs failed\n  parts, b: MemoryError: not enough memory"
+    assert list(found["synonyms"]) == ["a", "c"]
+    assert found.failed == {("synonyms", "b"): "MemoryError: not enough memory"}
+    assert found.problem == "1 of 3 runs failed\n  synonyms, b: MemoryError: not enough memory"
     assert states(tmp_path / "runs") == {
-        ("parts", "a"): "done",
-        ("parts", "b"): "failed",
-        ("parts", "c"): "done",
+        ("synonyms", "a"): "done",
+        ("synonyms", "b"): "failed",
+        ("synonyms", "c"): "done",
     }
     counting.failing = ()
     counting.loaded.clear()
@@ -88,7 +96,7 @@ def test_a_model_that_fails_is_reported_and_the_others_continue(
     again = json.loads((tmp_path / "runs" / "suite.json").read_text(encoding="utf-8"))
     assert [one["error"] for one in again["runs"]] == [None] * 3
     before = all_findings(tmp_path / "runs")
-    (tmp_path / "runs" / "parts" / "a" / "findings" / "accuracy.parquet").write_bytes(b"x")
+    (tmp_path / "runs" / "synonyms" / "a" / "findings" / "total.parquet").write_bytes(b"x")
     counting.asked.clear()
     assert run(file).problem is None
     assert all_findings(tmp_path / "runs") == before
@@ -106,10 +114,10 @@ def test_a_model_that_does_not_exist_is_refused_before_anything_is_asked(tmp_pat
 def test_fail_fast_stops(tmp_path: Path, counting: Counting) -> None:
     """What was not attempted is skipped, and is not a failure."""
     counting.failing = ["b"]
-    found = run(written(tmp_path, models=["a", "b", "c"]), fail_fast=True)
+    found = run(written(tmp_path, models=["a", "b", "c"], runs=[SYNONYMS]), fail_fast=True)
     assert counting.loaded == ["a", "b"]
-    assert states(tmp_path / "runs")["parts", "c"] == "skipped"
-    assert found.skipped == [("parts", "c")]
+    assert states(tmp_path / "runs")["synonyms", "c"] == "skipped"
+    assert found.skipped == [("synonyms", "c")]
     assert found.problem is not None
     assert found.problem.startswith("1 of 3 runs failed, 1 not attempted")
     assert "1 of 3 runs failed" in repr(found)
@@ -118,29 +126,29 @@ def test_fail_fast_stops(tmp_path: Path, counting: Counting) -> None:
 @pytest.mark.usefixtures("counting")
 def test_each_run_is_an_ordinary_one(tmp_path: Path) -> None:
     """Its folder is that of a run of the probe alone, which tacit.run goes on with."""
-    found = run(written(tmp_path, models=["a", {"model": "b", "dtype": "bf16"}]))
-    alone = tacit.load_run(tmp_path / "runs" / "parts" / "b")
+    found = run(written(tmp_path, models=["a", {"model": "b", "dtype": "bf16"}], runs=[SYNONYMS]))
+    alone = tacit.load_run(tmp_path / "runs" / "synonyms" / "b")
     assert alone.request["dtype"] == "bfloat16"
-    assert alone.tables["accuracy"].equals(found["parts"]["b"].tables["accuracy"])
-    options = {"drawings": tmp_path / "things", "limit": 1, "dtype": "bfloat16", "progress": False}
-    out = tmp_path / "runs" / "parts" / "b"
-    again = tacit.run("parts", model="b", out=out, report=False, **options)
-    assert again.tables["accuracy"].equals(alone.tables["accuracy"])
-    both = tacit.compare(out, tmp_path / "runs" / "parts" / "a")
+    assert alone.tables["total"].equals(found["synonyms"]["b"].tables["total"])
+    options = {"pairs": tmp_path / "pairs.tsv", "dtype": "bfloat16", "progress": False}
+    out = tmp_path / "runs" / "synonyms" / "b"
+    again = tacit.run("synonyms", model="b", out=out, report=False, **options)
+    assert again.tables["total"].equals(alone.tables["total"])
+    both = tacit.compare(out, tmp_path / "runs" / "synonyms" / "a")
     assert both.comparison is not None
-    assert (tmp_path / "runs" / "parts" / "comparison.parquet").is_file()
+    assert (tmp_path / "runs" / "synonyms" / "comparison.parquet").is_file()
 
 
 def test_one_report_names_the_run_where_a_probe_has_several(
     tmp_path: Path, counting: Counting
 ) -> None:
     """No prompt that two runs share is asked twice."""
-    second = {**PARTS, "name": "second", "limit": 2}
-    file = written(tmp_path, models=["a", "b"], runs=[PARTS, second])
+    second = {**SYNONYMS, "name": "second", "pairs": "more.tsv"}
+    file = written(tmp_path, models=["a", "b"], runs=[SYNONYMS, second])
     found = tacit.suite(file, progress=False)
     assert found.report == tmp_path / "runs" / "report.html"
     page = found.report.read_text(encoding="utf-8")
-    for name in ("a (parts)", "b (parts)", "a (second)", "b (second)"):
+    for name in ("a (synonyms)", "b (synonyms)", "a (second)", "b (second)"):
         assert name in page
     assert list(found["second"]) == ["a", "b"]
     asked = Counter((name, prompt.text) for name, prompt in counting.asked)
@@ -151,15 +159,12 @@ def test_data_that_changed_are_refused_before_anything_is_asked(
     tmp_path: Path, counting: Counting
 ) -> None:
     """Finished runs are of other data than the rest would be."""
-    pairs = tmp_path / "pairs.tsv"
-    pairs.write_text("word\tsynonym\tlabel\nbig\tlarge\tyes\n", encoding="utf-8")
-    with installed():
-        file = written(tmp_path, models=["a"], runs=[{"probe": "synonyms", "pairs": "pairs.tsv"}])
+    file = written(tmp_path, models=["a"], runs=[SYNONYMS])
+    run(file)
+    (tmp_path / "pairs.tsv").write_text(PAIRS.replace("yes", "no"), encoding="utf-8")
+    counting.loaded.clear()
+    with pytest.raises(DataError, match=r"line \d+: synonyms: .* data have changed since"):
         run(file)
-        pairs.write_text("word\tsynonym\tlabel\nbig\tred\tno\n", encoding="utf-8")
-        counting.loaded.clear()
-        with pytest.raises(DataError, match=r"line \d+: synonyms: .* data have changed since"):
-            run(file)
     assert not counting.loaded
 
 
@@ -184,19 +189,15 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path, counting: Countin
 
 def test_probes_and_models_of_other_packages(tmp_path: Path) -> None:
     """A probe whose requests depend on the vocabularies of all models compares all of its own."""
-    pairs = tmp_path / "pairs.tsv"
-    pairs.write_text("word\tsynonym\tlabel\nbig\tlarge\tyes\nbig\tred\tno\n", encoding="utf-8")
     norms = tmp_path / "norms.csv"
     rows = [f"{thing},has part{n},{20 - n}" for thing in ("bear", "dog") for n in range(3)]
     norms.write_text("\n".join(["concept,feature,pf", *rows, ""]), encoding="utf-8")
     assumptions = {"probe": "assumptions", "norms": "norms.csv", "least": 2, "orders": "main"}
     some = {**assumptions, "name": "some", "models": ["letters:a", "letters:b"]}
-    with installed():
-        models = ["letters:a", "letters:b", "letters:c"]
-        runs = [{"probe": "synonyms", "pairs": "pairs.tsv"}, assumptions, some]
-        found = run(written(tmp_path, models=models, runs=runs))
-        assert found.problem is None
-        assert found["synonyms"]["letters:a"].tables["total"]["n"].item() == 2
+    models = ["letters:a", "letters:b", "letters:c"]
+    found = run(written(tmp_path, models=models, runs=[SYNONYMS, assumptions, some]))
+    assert found.problem is None
+    assert found["synonyms"]["letters:a"].tables["total"]["n"].item() == 2
     compared = yaml.safe_load(
         (tmp_path / "runs" / "some" / "letters-a" / "run.yaml").read_text(encoding="utf-8")
     )["compared"]
@@ -210,12 +211,12 @@ def test_a_vocabulary_that_cannot_be_read_fails_that_run_alone(
     """The candidates would be others without the model."""
     counting.failing = ["nowhere"]
     norms = {"probe": "assumptions", "norms": str(tacit.demo_data("norms"))}
-    found = run(written(tmp_path, models=["demo", "nowhere"], runs=[norms, PARTS]))
-    assert list(found["parts"]) == ["demo"]
+    found = run(written(tmp_path, models=["demo", "nowhere"], runs=[norms, SYNONYMS]))
+    assert list(found["synonyms"]) == ["demo"]
     assert set(found.failed) == {
         ("assumptions", "demo"),
         ("assumptions", "nowhere"),
-        ("parts", "nowhere"),
+        ("synonyms", "nowhere"),
     }
     assert "depend on all of its models" in found.failed["assumptions", "demo"]
     assert "HF_HUB_OFFLINE" in found.failed["assumptions", "demo"]
@@ -224,7 +225,7 @@ def test_a_vocabulary_that_cannot_be_read_fails_that_run_alone(
 def test_models_here_are_measured_and_of_others_the_prompts_are_known(tmp_path: Path) -> None:
     """Prompts that depend on a vocabulary elsewhere are not known."""
     norms = {"probe": "assumptions", "norms": str(tacit.demo_data("norms"))}
-    file = written(tmp_path, models=["demo", "some/model"], runs=[PARTS, CONSISTENCY, norms])
+    file = written(tmp_path, models=["demo", "some/model"], runs=[PARTS, norms])
     plan = Suite(file, out=tmp_path / "runs")
     found = {(one["run"], one["model"]): one for one in estimates(plan)}
     here, there = found["parts", "demo"], found["parts", "some/model"]
@@ -240,7 +241,7 @@ def test_models_here_are_measured_and_of_others_the_prompts_are_known(tmp_path: 
 
 
 def test_a_finished_run_has_nothing_to_ask(tmp_path: Path) -> None:
-    file = written(tmp_path)
+    file = written(tmp_path, runs=[SYNONYMS])
     tacit.suite(file, report=False, progress=False)
     plan = Suite(file, out=tmp_path / "runs", store=Store(tmp_path / ".tacit"))
     (found,) = estimates(plan)
