@@ -115,9 +115,7 @@ def test_beliefs_and_facts_load_no_torch(source: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("t.tsv", "head\trelation\ttail\ndog\tAtLocation\tkennel\n"),
         ("t.tsv", '"head"\t"relation"\t"tail"\n"dog"\t"AtLocation"\t"kennel"\n'),
-        ("t.tsv", "Weight\tSubject\tPredicate\tObject\n0.5\tdog\tAtLocation\tkennel\n"),
         ("t.tsv", "\tsubject\trel\tobject\tnote\n1\tdog\tAtLocation\tkennel\tx\n"),
         ("t.jsonl", '{"tail": "kennel", "rel": "AtLocation", "head": "dog", "weight": 1}\n'),
         ("t.parquet", ""),

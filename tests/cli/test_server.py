@@ -81,18 +81,6 @@ def test_prompts_are_scored_and_the_second_time_taken_from_the_store(
     assert a == b
 
 
-def test_a_server_that_fails_the_preflight_is_refused(
-    tacit: Tacit, server: Serving, prompts: Path, workplace: Path
-) -> None:
-    """Exit code 2, one line, and nothing is written."""
-    server.manners = Manners(echo="shifted", top=0)
-    ran = tacit("score", prompts, "--model", server.address, "--out", "scores.jsonl")
-    assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert "cannot be used" in ran.err
-    assert "its echo is incorrect" in ran.err
-    assert [path.name for path in workplace.iterdir()] == ["prompts.jsonl"]
-
-
 def test_why_answers_are_missing_stays_with_the_run(
     tacit: Tacit, server: Serving, drawings: Path, workplace: Path
 ) -> None:

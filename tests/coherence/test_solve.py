@@ -15,7 +15,6 @@ from scipy.sparse import csr_array
 from tacit.coherence import integer_program, orders
 from tacit.coherence import rows as rows_of_programs
 from tacit.coherence.closure import Booleans, Integers, Rules
-from tacit.coherence.components import distinct
 from tacit.coherence.constraints import clauses_of, families_of, triples_of
 from tacit.coherence.enumeration import all_assignments, best_assignments
 from tacit.coherence.integer_program import Program, solve_program
@@ -33,24 +32,6 @@ def family(name: str, relation: str) -> Rules:
 
 
 ORDER = family("parts", "above")
-
-
-@pytest.mark.parametrize("numbers", [[], [0], [3, 1, 3], [10**12, 5, 10**12], [[4, 0], [0, 9]]])
-def test_distinct_numbers_are_those_of_numpy(numbers: list[int]) -> None:
-    given = np.array(numbers, np.int64)
-    each, where = distinct(given)
-    expected, of_each = np.unique(given, return_inverse=True)
-    assert each.tolist() == expected.tolist()
-    assert where.tolist() == of_each.tolist()
-
-
-def test_parts_falls_into_eight_families() -> None:
-    """No constraint of the 14 relations joins two inverse pairs, nor the symmetric relations."""
-    families = families_of(Ontology.load("parts"))
-    assert len(families.rules) == 8
-    names = list(Ontology.load("parts").relations)
-    above, below = names.index("above"), names.index("below")
-    assert [of[above] == of[below] for of in families.places] == [True, True, False]
 
 
 @pytest.mark.parametrize(("n", "count"), [(2, 3), (3, 19), (4, 219), (5, 4231)])
@@ -142,7 +123,7 @@ def test_an_order_of_all_items_agrees_with_dynamic_programming(most: int) -> Non
     assert (free[apart] == found.free).all()
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_statements_that_fit_together_are_taken_at_once(seed: int) -> None:
     """Without a clash their closure is the order that dynamic programming finds."""
     _, first, second = clauses_of(ORDER, 8).variables.T

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import TypeAlias
 from unittest.mock import patch
@@ -67,20 +66,3 @@ def graph(cn100k_lines: list[str]) -> plain.Graph:
 @pytest.fixture(scope="session")
 def cn100k(cn100k_lines: list[str], made: Made) -> Path:
     return made(*cn100k_lines)
-
-
-@pytest.fixture(scope="session")
-def cn100k_shuffled(cn100k_lines: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The knowledge base of CN-100K's lines in another order, and in two files."""
-    from tacit.knowledge.build import KnowledgeSource, build
-    from tacit.sources.dumps import Dump
-
-    folder = tmp_path_factory.mktemp("shuffled")
-    lines = sorted(
-        (f"{line}\n" for line in cn100k_lines), key=lambda line: sha256(line.encode()).digest()
-    )
-    (folder / "one.tsv").write_text("".join(lines[:70_000]), encoding="utf-8")
-    (folder / "two.tsv").write_text("".join(lines[70_000:]), encoding="utf-8")
-    dumps = [Dump(folder / "one.tsv"), Dump(folder / "two.tsv")]
-    build(KnowledgeSource(dumps), folder / "base.duckdb")
-    return folder / "base.duckdb"

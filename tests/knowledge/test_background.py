@@ -105,23 +105,6 @@ def test_all_questions_together_are_as_each_alone(
         assert getattr(none, name).schema == getattr(together, name).schema
 
 
-def test_a_cap_keeps_the_heaviest_facts(base: KnowledgeBase) -> None:
-    """And their negatives; how many facts there are is reported, and how many the cap cuts."""
-    every = background(base, QUESTIONS, replace(PLAIN, length=2, cap=0))
-    capped = background(base, QUESTIONS, replace(PLAIN, length=2, cap=2))
-    assert every.found.equals(capped.found)
-    assert capped.facts.join(every.facts, on=every.facts.columns, how="anti").is_empty()
-    for anchor, count in every.found.iter_rows():
-        kept = capped.facts.filter(anchor=anchor)["weight"]
-        heaviest = every.facts.filter(anchor=anchor)["weight"].sort(descending=True)
-        assert kept.sort(descending=True).equals(heaviest.head(min(2, count)))
-    cut = [count - 2 for count in every.found["found"] if count > 2]
-    assert 0 < len(cut) < len(QUESTIONS)
-    names = ("cap", "questions_beyond_cap", "facts_beyond_cap")
-    assert [capped.counts[name] for name in names] == [2, len(cut), sum(cut)]
-    assert [every.counts[name] for name in names] == [None, 0, 0]
-
-
 @pytest.mark.parametrize("parts", get_args(Parts))
 def test_the_concepts_of_each_part(made: Made, parts: Parts) -> None:
     """Of the question and of each choice on its own, also if facts come from pooled parts."""

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import hashlib
 import json
 from collections import Counter
@@ -83,15 +82,6 @@ def test_the_file_says_where_it_comes_from(sample: Path, lines: list[list[str]])
     assert about["facts"] == sum(head != tail for _, head, tail in facts)
 
 
-@needs_sample
-def test_compressed_or_not_the_tables_are_the_same(sample: Path, tmp_path: Path) -> None:
-    """.csv and .csv.gz give the same tables, byte for byte."""
-    packed = tmp_path / "assertions.csv.gz"
-    packed.write_bytes(gzip.compress(SAMPLE.read_bytes()))
-    build(KnowledgeSource([Dump(packed)]), tmp_path / "base.duckdb")
-    assert same(sample, tmp_path / "base.duckdb")
-
-
 def test_cn100k_is_there(cn100k: Path, graph: plain.Graph) -> None:
     """All 102,400 lines are edges, and each fact stands once in either direction."""
     found = Counter(edge[:3] for edge in edges(cn100k))
@@ -109,11 +99,6 @@ def test_cn100k_is_there(cn100k: Path, graph: plain.Graph) -> None:
     assert set(ways) == {(*fact, True) for fact in facts} | {
         (tail, relation, head, False) for head, relation, tail in facts
     }
-
-
-def test_another_order_of_lines_gives_the_same_tables(cn100k: Path, cn100k_shuffled: Path) -> None:
-    """CN-100K's lines in another order, and in two files, give the same tables, byte for byte."""
-    assert same(cn100k, cn100k_shuffled)
 
 
 WEIGHTED = ("RelatedTo\tb\ta\t1", "RelatedTo\tb\ta\t", "IsA\tice cream\tb\t2", "is a\tb\tb\t2")

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 from unittest.mock import patch
 
@@ -11,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.knowledge.base import KnowledgeBase
-from tacit.knowledge.facts import concepts_in, facts_between
-from tacit.knowledge.words import Words
+from tacit.knowledge.facts import facts_between
 from tests.knowledge import plain
 
 if TYPE_CHECKING:
@@ -196,23 +194,3 @@ def test_a_seed_chooses_among_equally_heavy_facts(made: Made) -> None:
         chosen = graph.capped(graph.facts(ends, ["RelatedTo"], 1), 5, seed)
         assert heads == [fact.head for fact, _ in chosen]
     assert len({tuple(heads) for heads in kept.values()}) == 4
-
-
-@pytest.mark.slow
-def test_facts_of_real_questions_agree(cn100k: Path, graph: plain.Graph) -> None:
-    """On CN-100K the facts of questions with their choices are those of all simple paths."""
-    questions = [
-        "The dog barked at the cat in the house; what will the man use to sit? chair bed floor",
-        "Where would you find fish in water? ocean river lake boat",
-    ]
-    with KnowledgeBase(cn100k) as base:
-        paper = base.chosen()
-        concepts = concepts_in(base, [[part] for part in Words().parts(questions)])
-        labels = base.table("SELECT label FROM base.concepts ORDER BY id")["label"]
-        texts: list[set[str]] = [set() for _ in questions]
-        for text, concept in concepts.select("anchor", "concept").iter_rows():
-            texts[text].add(labels[concept])
-        for length in (1, 2):
-            found = between(base, texts, paper, length, 200)
-            assert found == expected(graph, texts, paper, length, 200)
-            assert all(count > length for _, count in found)

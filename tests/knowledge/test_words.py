@@ -52,14 +52,6 @@ def test_a_word_that_the_lexicon_lists_as_something_else_does_not_count() -> Non
         assert lemmas(Words(), "wow") == [set()]
 
 
-def test_a_part_knows_where_its_tokens_start_and_end() -> None:
-    """Tokens in lower case, one blank for any whitespace between them, and none where none was."""
-    [part] = Words().parts(["  John's \n\t ice-cream,  PLEASE "])
-    tokens = [part.text[i:j] for i, j in zip(part.starts, part.ends, strict=True)]
-    assert tokens == ["john", "'s", "ice", "-", "cream", ",", "please"]
-    assert part.text.strip() == "john's ice-cream, please"
-
-
 def test_every_word_counts_without_a_filter() -> None:
     """Of arxiv all words but stop words count, and one that is not listed is its own lemma."""
     assert lemmas(Words("arxiv"), SENTENCE) == [

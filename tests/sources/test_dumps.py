@@ -224,22 +224,16 @@ def test_a_file_with_few_good_lines_is_not_read_to_its_end(tmp_path: Path) -> No
         dump.check()
 
 
-def flipped(share: float) -> bytes:
-    data = bytearray(PACKED)
-    data[int(len(data) * share)] ^= 0xFF
-    return bytes(data)
-
-
 @pytest.mark.parametrize(
     "data",
     [
-        *(PACKED[: int(len(PACKED) * share)] for share in (0.1, 0.5, 0.999)),
-        *(PACKED[:size] for size in (2, 5, 12)),
+        PACKED[: len(PACKED) // 2],
+        PACKED[:5],
         PACKED + PACKED[:-9],
-        *map(flipped, (0.3, 0.9)),
+        PACKED[:100] + bytes([PACKED[100] ^ 0xFF]) + PACKED[101:],
         PACKED[:-6] + bytes([PACKED[-6] ^ 1]) + PACKED[-5:],
     ],
-    ids=["10 %", "50 %", "99.9 %", "2", "5", "12", "second member", "30 %", "90 %", "checksum"],
+    ids=["half", "header", "second member", "flipped", "checksum"],
 )
 def test_a_truncated_or_damaged_gzip_file_is_an_error(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "dump.csv.gz"

@@ -173,7 +173,7 @@ ANCHORS = st.lists(TEXTS, min_size=2, max_size=26, unique_by=comparable).flatmap
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(
     st.lists(ANCHORS, min_size=1, max_size=3, unique_by=lambda anchor: comparable(anchor.id)),
     st.sampled_from(
