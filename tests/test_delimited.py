@@ -151,18 +151,6 @@ def test_a_column_without_a_name_is_ignored_with_a_notice(
 
 
 @with_header
-def test_row_names_without_a_cell_in_the_header_are_refused(
-    tmp_path: Path, kind: str, suffix: str
-) -> None:
-    """As R's write.table writes them by default."""
-    reader = READERS[kind]
-    rows = [reader.rows[0], *([str(n), *row] for n, row in enumerate(reader.rows[1:], 1))]
-    path = written(tmp_path / f"t{suffix}", text(rows, suffix, quoting=csv.QUOTE_ALL))
-    with pytest.raises((DataError, AssertionError), match="line 2"):
-        reader.read(path)
-
-
-@with_header
 @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
 @pytest.mark.parametrize("mark", [";", "|"])
 def test_another_separator_is_named_whatever_the_decimal_mark(

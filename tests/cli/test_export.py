@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -19,8 +18,8 @@ from tacit.runs.exports.eee import EvaluationRecord
 from tacit.sources.demo import NORMS
 from tacit.sources.drawings import demo_drawings
 from tests.cli.conftest import Tacit
+from tests.fetched_data import DATA
 
-DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
 SCHEMAS = DATA / "eee"
 LIMITED = ("--drawings", demo_drawings(), "--things", "lantern")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import polars as pl
@@ -15,12 +14,10 @@ from tacit.sources.demo import NORMS
 from tacit.sources.drawings import demo_drawings
 from tacit.tables import read_table
 from tests.cli.conftest import Tacit
+from tests.fetched_data import PARROT, needs_parrot
 
 DEMO = demo_drawings()
 PEACH = ("show", "prompts", "parts", "--model", "demo", "--drawings", DEMO, "--things", "peach")
-DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
-PARROT = DATA / "parrot"
-needs_parrot = pytest.mark.skipif(not PARROT.is_dir(), reason="the real drawings are not here")
 
 
 def test_prompts_are_shown_as_tokens_and_ids(tacit: Tacit, workplace: Path) -> None:

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import os
 from itertools import permutations
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -18,11 +16,7 @@ from tacit.errors import RequestError
 from tacit.sources.drawings import read_drawings
 from tacit.sources.statements import drawing_statements
 from tests.coherence.enumerated_by_hand import all_assignments, linked
-
-DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
-needs_parrot = pytest.mark.skipif(
-    not (DATA / "parrot").is_dir(), reason="the real drawings are not here"
-)
+from tests.fetched_data import PARROT, needs_parrot
 
 Statement = tuple[str, str, str]
 
@@ -65,7 +59,7 @@ def test_jointly_consistent_beliefs_fit_in_some_world(name: str, seed: int) -> N
 def test_the_gold_statements_violate_nothing() -> None:
     """0 of 10,615 constraints."""
     ontology = Ontology.load("parts")
-    drawings = read_drawings(DATA / "parrot", ontology.relations)
+    drawings = read_drawings(PARROT, ontology.relations)
     gold = enrich(drawing_statements(drawings), ontology)
     beliefs = gold.with_columns(p_true=pl.col("label").cast(pl.Float64))
     found = check(beliefs, ontology)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -11,11 +10,11 @@ from unittest.mock import patch
 
 import pytest
 
+from tests.fetched_data import DATA
 from tests.knowledge import plain
 
 Made: TypeAlias = Callable[..., Path]
 
-DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
 CN100K = [DATA / "conceptnet" / f"cn100k-{part}.tsv" for part in ("train", "valid", "test")]
 
 

@@ -14,12 +14,10 @@ from wordfreq import word_frequency
 from tacit.knowledge.base import KnowledgeBase, canonical, relation_sets
 from tacit.knowledge.build import KnowledgeSource, build
 from tacit.sources.dumps import Dump
+from tests.fetched_data import SAMPLE, needs_sample
 from tests.knowledge import plain
-from tests.knowledge.conftest import DATA, Made
+from tests.knowledge.conftest import Made
 from tests.knowledge.tables import edges, same, tables
-
-SAMPLE = DATA / "conceptnet" / "assertions-sample.csv"
-needs_sample = pytest.mark.skipif(not SAMPLE.is_file(), reason="the sample of 5.7 is not here")
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,8 @@ from tacit.knowledge.background import Background, background
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.options import CAP, BackgroundOptions
 from tacit.sources.questions import read_anchors
+from tests.fetched_data import CSQA
 from tests.knowledge import plain
-from tests.knowledge.conftest import DATA
-
-QUESTIONS = DATA / "csqa" / "dev.jsonl"
 
 
 @dataclass(frozen=True)
@@ -33,9 +31,9 @@ class Questions:
 
 def by_hand(graph: plain.Graph, chosen: slice) -> Questions:
     """Some of the 1,221 questions."""
-    if not QUESTIONS.is_file():
+    if not CSQA.is_file():
         pytest.skip("CommonsenseQA is not here")
-    texts = [(anchor.question, *anchor.choices) for anchor in read_anchors(QUESTIONS)][chosen]
+    texts = [(anchor.question, *anchor.choices) for anchor in read_anchors(CSQA)][chosen]
     labels = plain.Labels(graph.labels)
     return Questions(texts, graph, [labels.within(parts) for parts in texts])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from tacit.errors import PromptError
 from tacit.models.huggingface.seq2seq import Seq2SeqModel
 from tacit.options import build
 from tacit.requests import Prompt
+from tests.fetched_data import CSQA, needs_csqa
 from tests.models import plain, tiny
 
 Made = Callable[[str], "Both"]
@@ -28,8 +28,6 @@ Property = Callable[[str, object], None]
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 TOLERANCE = 1e-3
-DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
-CSQA = DATA / "csqa" / "dev.jsonl"
 
 
 TREE = "In a tree, the trunk is above the roots. True or False?"
@@ -93,7 +91,7 @@ def test_causal(name: str, both: Made, record_testsuite_property: Property) -> N
     assert len(off) > 20
 
 
-@pytest.mark.skipif(not CSQA.is_file(), reason="the real questions are not here")
+@needs_csqa
 def test_all_choices_of_the_demo_model(tmp_path: Path, record_testsuite_property: Property) -> None:
     """Equal for every choice of CommonsenseQA, also where the space is a token of its own."""
     from lm_eval.api.instance import Instance

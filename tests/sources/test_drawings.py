@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from collections import Counter
 from pathlib import Path
 
@@ -15,11 +14,9 @@ from tacit.sources.drawings import (
     read_things,
     undrawn,
 )
+from tests.fetched_data import PARROT, needs_parrot
 
 RELATIONS = ("part of", "inside", "behind", "above", "surrounds", "requires", "connects", "next to")
-DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
-PARROT = DATA / "parrot"
-needs_parrot = pytest.mark.skipif(not PARROT.is_dir(), reason="the real drawings are not here")
 
 TREE = "ann\ttree\t---\ttrunk\tabove\troots\n\t\t---\tleaves\tconnects\ttrunk\n"
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 import csv
 import gzip
 import hashlib
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,7 @@ from hypothesis import strategies as st
 from tacit.english import several
 from tacit.errors import DataError, RequestError
 from tacit.sources.dumps import Dump
-
-DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
-SAMPLE = DATA / "conceptnet" / "assertions-sample.csv"
-needs_sample = pytest.mark.skipif(not SAMPLE.is_file(), reason="the sample of 5.7 is not here")
+from tests.fetched_data import SAMPLE, needs_sample
 
 GOOD = b"IsA\tdog\tanimal"
 PACKED = gzip.compress(

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -10,10 +9,7 @@ from openpyxl import Workbook
 from tacit.errors import DataError, MissingPackage
 from tacit.sources.norms import Property, read_norms
 from tacit.sources.wordings import feature_text
-
-DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
-BUCHANAN = DATA / "norms" / "buchanan-features.tsv"
-needs_buchanan = pytest.mark.skipif(not BUCHANAN.is_file(), reason="the real norms are not here")
+from tests.fetched_data import BUCHANAN, needs_buchanan
 
 CSLB = (
     "domain\tfeature type\tconcept\tfeature\tpf\tfeature alternatives\tparticipant list\n"

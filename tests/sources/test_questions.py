@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,13 +15,11 @@ from tacit.errors import DataError
 from tacit.sources.questions import Anchor, read_anchors
 from tacit.strings import comparable
 from tacit.tables import write_table
+from tests.fetched_data import CSQA, needs_csqa
 
 Layout: TypeAlias = Callable[[Anchor], dict[str, Any]]
 
 ROOT = Path(__file__).parents[2]
-DATA = Path(os.environ.get("TACIT_TEST_DATA", ROOT / "../shared/data"))
-CSQA = DATA / "csqa" / "dev.jsonl"
-needs_csqa = pytest.mark.skipif(not CSQA.is_file(), reason="the real questions are not here")
 
 UMBRELLA = Anchor("q1", "Where does a wet umbrella drip?", ("hall", "oven", "cloud"), 0, "umbrella")
 KITE = Anchor("q2", "What does a kite pull on?", ("a string", "B", "D", "wind"), 2, "kite")

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -15,12 +14,9 @@ from tacit.sources.norms import LAYOUTS, SUFFIXES, read_norms
 from tacit.sources.questions import read_anchors
 from tacit.sources.registry import Citation, advice, registry
 from tacit.tables import SUFFIXES as TABLE_SUFFIXES
+from tests.fetched_data import PARROT, needs_parrot
 
 ROOT = Path(__file__).parents[2]
-DATA = Path(os.environ.get("TACIT_TEST_DATA", ROOT / "../shared/data"))
-needs_parrot = pytest.mark.skipif(
-    not (DATA / "parrot").is_dir(), reason="the real drawings are not here"
-)
 
 
 def test_the_registry_s_addresses_and_checksums_are_well_formed() -> None:
@@ -88,7 +84,7 @@ def test_a_folder_of_files_under_other_names_is_an_error(tmp_path: Path) -> None
 def test_the_checksums_of_the_drawings_are_those_of_the_files() -> None:
     """Sizes and checksums are of the files as they are read."""
     for file in registry().source("everyday-things").files:
-        content = (DATA / "parrot" / str(file.save_as)).read_bytes()
+        content = (PARROT / str(file.save_as)).read_bytes()
         assert (len(content), hashlib.sha256(content).hexdigest()) == (file.bytes, file.sha256)
 
 

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import polars as pl
 import pytest
 
@@ -10,10 +7,7 @@ from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
 from tacit.sources.drawings import Drawing, read_drawings
 from tacit.sources.statements import agreed, all_statements, drawing_statements
-
-DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
-PARROT = DATA / "parrot"
-needs_parrot = pytest.mark.skipif(not PARROT.is_dir(), reason="the real drawings are not here")
+from tests.fetched_data import PARROT, needs_parrot
 
 TREE = Drawing("tree", "ann", ("trunk", "roots"), (("trunk", "above", "roots"),))
 QUESTION = ["thing", "subject", "relation", "object"]
