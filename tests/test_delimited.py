@@ -112,7 +112,6 @@ def written(path: Path, content: str, encoding: str = "utf-8") -> Path:
 
 @kinds
 def test_quotes_marks_and_blank_lines_do_not_matter(tmp_path: Path, kind: str, suffix: str) -> None:
-    """Everything quoted, a byte-order mark, CRLF and blank lines change nothing."""
     reader = READERS[kind]
     plain = reader.read(written(tmp_path / f"t{suffix}", text(reader.rows, suffix)))
     quoted = text(reader.rows, suffix, quoting=csv.QUOTE_ALL, lineterminator="\r\n\r\n")
@@ -197,7 +196,6 @@ def test_rows_without_text_and_long_cells_are_kept(tmp_path: Path, suffix: str) 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet"])
 def test_the_names_of_columns_may_differ_invisibly(tmp_path: Path, suffix: str) -> None:
-    """In any format; two names that look the same are an error."""
     path = tmp_path / f"t{suffix}"
     write_table(pl.DataFrame({"cafe\u0301": ["x"], "b\u00a0": ["y"], "c\u200b ": ["z"]}), path)
     assert read_table(path, ["caf\u00e9", "b", "c"]).rows() == [("x", "y", "z")]
@@ -231,7 +229,6 @@ NAMES = st.text(st.sampled_from("ab ,\t\n\"'"), max_size=3)
 
 @st.composite
 def tables(draw: st.DrawFn) -> Rows:
-    """A header of different names, not all of them blank, and a few rows."""
     header = draw(
         st.lists(NAMES, min_size=1, max_size=4, unique=True).filter(
             lambda names: any(map(str.strip, names))

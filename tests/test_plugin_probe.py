@@ -279,7 +279,6 @@ def test_a_wrong_file_or_a_wrong_line_of_a_probe_is_named(
 
 
 def test_what_cannot_be_asked_is_refused(pairs: Path) -> None:
-    """A row that occurs twice, or whose key is not whole; a template without its placeholders."""
     asked = {"model": "demo", "pairs": pairs, "progress": False}
     for text, problem in (("Yes?", "lacks the placeholder {word}"), ("{x}", "unknown")):
         with pytest.raises(RequestError, match=problem):
@@ -294,7 +293,6 @@ def test_what_cannot_be_asked_is_refused(pairs: Path) -> None:
 
 
 def test_a_model_is_given_as_an_object(pairs: Path) -> None:
-    """The model may be one that Tacit loaded, or an object that implements the protocol."""
     asked = {"pairs": pairs, "progress": False}
     loaded = tacit.load_model("demo")
     by_name = tacit.run("synonyms", model="demo", **asked)

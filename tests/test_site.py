@@ -17,14 +17,12 @@ HOOK = runpy.run_path(str(ROOT / "scripts" / "site_pages.py"))
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
 def test_links_of_the_repositorys_own_pages_lead_somewhere(name: str) -> None:
-    """Each to a file that is there; addresses are not followed."""
     links = re.findall(r"\]\(([^)#\s]+)", (ROOT / name).read_text(encoding="utf-8"))
     missing = [link for link in links if "://" not in link and not (ROOT / link).exists()]
     assert not missing
 
 
 def test_pages_with_the_marker_are_those_that_are_generated() -> None:
-    """And no other page has it."""
     pages = (ROOT / "docs").rglob("*.md")
     marked = {
         path.relative_to(ROOT / "docs").as_posix()

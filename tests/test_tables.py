@@ -71,14 +71,12 @@ def test_a_table_is_written_as_people_read_it(tmp_path: Path) -> None:
 def test_delimited_text_gives_back_any_text(
     tmp_path: Path, suffix: str, rows: list[tuple[str, str]]
 ) -> None:
-    """TSV and CSV give back tabs, line breaks, commas and quotes as they were."""
     frame = pl.DataFrame(rows, schema=["a", "b"], orient="row")
     write_table(frame, tmp_path / f"t{suffix}")
     assert read_table(tmp_path / f"t{suffix}").equals(frame)
 
 
 def test_no_table_is_written_when_one_cannot_be(tmp_path: Path) -> None:
-    """All suffixes are checked before the first table is written."""
     with pytest.raises(DataError, match="unsupported suffix"):
         write_tables([(TABLE, tmp_path / "1.csv"), (TABLE, tmp_path / "2.doc")])
     assert list(tmp_path.iterdir()) == []
@@ -103,10 +101,8 @@ def test_no_table_is_written_when_one_cannot_be(tmp_path: Path) -> None:
         ("t.jsonl", '{"a": 1}\n{"a": "\\ud800"}\n', ", line 2: has an unpaired surrogate"),
         ("t.jsonl", '{"\\ud800": 1}\n', ", line 1: has an unpaired surrogate"),
         ("t.jsonl", '{"a": 9223372036854775808}', ", line 1: has an integer of more than 64 bits"),
-        ("t.jsonl", '{"a": ' + "1" * 5000 + "}", ", line 1: is not JSON"),
         ("t.jsonl", "[" * 100_000, ", line 1: is not JSON"),
         ("t.jsonl", "", ": has no column a, b; expected a, b, found none"),
-        ("t.jsonl", b"\xe4", ", line 1: is not UTF-8 text"),
         ("t.parquet", "no such thing", ": cannot be read as Parquet"),
         ("t.xlsx", "", ": has the unsupported suffix '.xlsx'; expected one of .tsv, .csv, .jso"),
     ],
@@ -129,7 +125,6 @@ def test_whole_and_other_numbers_of_a_column_may_be_mixed(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("cell", [[1], {"x": 1}, b"1"])
 def test_columns_that_are_no_cells_are_refused(tmp_path: Path, cell: object) -> None:
-    """Lists, records and bytes in Parquet are refused where they are read."""
     pl.DataFrame({"b": [1], "a": [cell]}).write_parquet(tmp_path / "t.parquet")
     with pytest.raises(
         DataError, match=r"column a has the type .*; expected text, numbers or Boolean"
@@ -210,7 +205,6 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
     ],
 )
 def test_a_key_that_stands_twice_is_refused(tmp_path: Path, line: str, key: str) -> None:
-    """With its line: nobody knows which of the two was meant."""
     path = tmp_path / "p.jsonl"
     path.write_text('{"n": 1}\n\n' + line + "\n", encoding="utf-8")
     for read in (read_table, read_json_lines):
@@ -288,7 +282,6 @@ COUNTS = table_with("a table of counts", "name", "count")
 def test_outputs_are_files_of_their_own(
     tmp_path: Path, outputs: list[str], problem: str, *, force: bool
 ) -> None:
-    """An output that is a folder, an input, or another output is refused, links followed."""
     (tmp_path / "in.tsv").write_text("a")
     (tmp_path / "folder.tsv").mkdir()
     (tmp_path / "folder").mkdir()

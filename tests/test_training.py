@@ -82,7 +82,6 @@ def watched(folder: Path, options: dict[str, Any], **settings: object) -> Traine
 
 
 def steps_of(trainer: Trainer) -> list[int]:
-    """The steps at which the probe ran."""
     return [int(entry["step"]) for entry in trainer.state.log_history if SAYS_TRUE in entry]
 
 
@@ -259,7 +258,6 @@ torch.distributed.destroy_process_group()  # else gloo's threads can abort a pro
 
 @pytest.mark.slow
 def test_all_processes_stop_at_the_same_step(tmp_path: Path) -> None:
-    """The main process runs the probe and decides for the others."""
     script = tmp_path / "two.py"
     script.write_text(TWO_PROCESSES)
     launch = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]

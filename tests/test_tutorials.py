@@ -30,7 +30,6 @@ def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], dict
 
 
 def test_the_first_hour_runs(ran: Callable[[str], dict[str, Any]], tmp_path: Path) -> None:
-    """All three probes, a comparison, and a report."""
     found = ran("first-hour")
     assert found["parts"].tables["violation"].height
     assert found["consistency"].summary["consistency"]

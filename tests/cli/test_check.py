@@ -100,7 +100,6 @@ def test_what_likely_names_groups_is_warned_of(tacit: Tacit, numbered: Path) -> 
 
 
 def test_a_known_column_of_single_rows_is_warned_of(tacit: Tacit, tmp_path: Path) -> None:
-    """The warning names the column that does it, not the others."""
     file = tmp_path / "beliefs.csv"
     rows = [f"egg,document {n},part {n},above,yolk,0.9\n" for n in range(10)]
     file.write_text("thing,document,subject,relation,object,p_true\n" + "".join(rows))

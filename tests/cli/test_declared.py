@@ -44,7 +44,6 @@ def app() -> typer.Typer:
 
 
 def test_the_fields_of_dataclasses_are_options(app: typer.Typer) -> None:
-    """Those that are not given have their defaults."""
     asked = ["box", "--width", "3", "--colour", "blue", "--often", "4", "--gloss", "1"]
     told = CliRunner().invoke(app, asked)
     assert told.exit_code == 0, told.output
@@ -52,7 +51,6 @@ def test_the_fields_of_dataclasses_are_options(app: typer.Typer) -> None:
 
 
 def test_help_lists_options_under_their_headings(app: typer.Typer) -> None:
-    """In the order in which they are declared, with choices and defaults."""
     told = CliRunner().invoke(app, ["--help"]).output
     words = ("Arguments:", "What to ask:", "--width", "--height", "--no-frame", "Paint:")
     places = [told.index(word) for word in words]

@@ -16,7 +16,6 @@ from tests.cli.conftest import Tacit
 
 
 def verbs(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:  # noqa: ANN401 - Typer's own
-    """All commands that have none below them."""
     if not hasattr(command, "list_commands"):
         yield path, command
         return
@@ -56,7 +55,6 @@ def _options(text: str) -> list[str]:
 def test_a_group_lists_all_its_commands_with_whole_summaries(
     tacit: Tacit, command: tuple[str, ...]
 ) -> None:
-    """Under headings; none is cut."""
     out = tacit(*command, "--help").out
     listed = set(re.findall(r"^  ([a-z-]+)  ", out, re.MULTILINE))
     assert listed >= {path[len(command)] for path in VERBS if path[: len(command)] == command}
@@ -81,7 +79,6 @@ def test_no_option_is_listed_twice(probe: str) -> None:
 
 
 def test_the_version_is_tacits(tacit: Tacit) -> None:
-    """One line, for a report of an error."""
     ran = tacit("--version")
     assert (ran.code, ran.out, ran.err) == (0, f"tacit {__version__}\n", "")
 

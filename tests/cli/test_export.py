@@ -25,7 +25,6 @@ LIMITED = ("--drawings", demo_drawings(), "--things", "lantern")
 
 
 def test_what_the_harness_cannot_ask_is_refused(tacit: Tacit, workplace: Path) -> None:
-    """Ranks of words, and answers within a text."""
     ran = tacit("export", "lm-eval", "assumptions", "--norms", NORMS, "--out", "tasks")
     assert (ran.code, ran.err.count("other programs only score continuations")) == (2, 1)
     template = (
@@ -74,7 +73,6 @@ def lanterns(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def finished(lanterns: Path, workplace: Path) -> Path:
-    """A run of the demo model about lanterns."""
     return shutil.copytree(lanterns, workplace / "runs" / "demo")
 
 
@@ -138,7 +136,6 @@ def test_a_record_names_its_model(finished: Path, about: dict[str, Any], name: s
 
 @pytest.mark.skipif(not SCHEMAS.is_dir(), reason="the schemas of Every Eval Ever are not here")
 def test_every_eval_ever_validates(tacit: Tacit, finished: Path) -> None:
-    """By its own schemas, of a record and of a row."""
     jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
     ran = tacit("export", "eee", finished, "--organization", "us", "--out", "results")
     assert ran.code == 0, ran.err

@@ -89,7 +89,6 @@ main()
 
 @pytest.mark.slow
 def test_an_interrupt_does_not_wait_for_the_solver(tmp_path: Path) -> None:
-    """Ctrl-C ends the command with code 130 long before its time limit."""
     draw = random.Random(0)  # noqa: S311 - test data
     rows = [f"{x},above,{y},{draw.random()}" for x, y in permutations(range(40), 2)]
     given = tmp_path / "given.csv"
@@ -139,7 +138,6 @@ def test_the_papers_objective_is_the_default_of_its_relations_alone(
 
 
 def test_the_surest_changes_are_printed(tacit: Tacit, tmp_path: Path) -> None:
-    """At most ten, and how many more."""
     given = tmp_path / "given.csv"
     rows = [f"x{n},before,y{n},0.9\ny{n},before,x{n},{0.6 + n / 100:.2f}" for n in range(11)]
     given.write_text("\n".join(["subject,relation,object,p_true", *rows, "a,before,b,"]) + "\n")

@@ -258,7 +258,6 @@ def test_sampled_replies_answer_the_parts_probe(
 
 
 def test_first_tokens_answer_the_parts_probe(chat: Run, server: Serving, workplace: Path) -> None:
-    """And are the server's own log-probabilities."""
     ran = chat("r", "--yes")
     assert ran.code == 0, ran.err
     assert "Elicitation: log-probabilities of first tokens, in chat" in ran.out
@@ -327,7 +326,6 @@ def test_a_dry_run_tells_the_cost_and_calls_nobody(chat: Run, server: Serving) -
 
 
 def test_reasoning_that_is_cut_is_counted(chat: Run, server: Serving, workplace: Path) -> None:
-    """Apart from the other replies that are no answer."""
     server.manners.speech = Speech(
         thinks="tags", thought=lambda draw: 40 * (draw % 3 == 0), several="ignored"
     )
@@ -339,7 +337,6 @@ def test_reasoning_that_is_cut_is_counted(chat: Run, server: Serving, workplace:
 
 
 def test_prompts_of_a_file_are_voted_on(tacit: Tacit, server: Serving, prompts: Path) -> None:
-    """Each answer with its votes and its share."""
     prompts.write_text('{"text": "Is it?", "answers": ["True", "False"]}\n')
     common = ("--model", server.address, "--api", "chat", "--yes", "--json")
     ran = tacit("score", prompts, *common, "--samples", 20, "--out", "votes.jsonl")

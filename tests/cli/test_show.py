@@ -59,7 +59,6 @@ def test_prompts_are_printed_one_at_a_time(tacit: Tacit, monkeypatch: pytest.Mon
 
 
 def test_a_prompt_beyond_the_window_is_shown_as_skipped(tacit: Tacit, workplace: Path) -> None:
-    """With its length, and the other prompts are shown."""
     rows = (f"me\tpeach\t---\t{'very ' * 150}old skin\tsurrounds", "\t\t---\tstone\tinside")
     drawing = "".join(f"{row}\tflesh\n" for row in rows)
     (workplace / "annotations-0.tsv").write_text(drawing, encoding="utf-8")
@@ -74,7 +73,6 @@ def test_a_prompt_beyond_the_window_is_shown_as_skipped(tacit: Tacit, workplace:
 
 @pytest.mark.usefixtures("workplace")
 def test_all_prompts_are_written_with_their_keys(tacit: Tacit) -> None:
-    """A row per prompt, with the answers that are scored."""
     ran = tacit(*PEACH, "--out", "parts.tsv")
     assert ran.code == 0, ran.err
     rows = read_table("parts.tsv")

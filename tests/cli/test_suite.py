@@ -34,7 +34,6 @@ def test_a_suite_prints_a_line_per_run_and_where_the_report_is(
 def test_json_has_each_run_and_each_failure(
     tacit: Tacit, workplace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Exit code 1, and what failed on standard error."""
     Counting(failing=["b"]).install(monkeypatch)
     file = written(workplace, models=["a", "b"])
     ran = tacit("suite", file, "--json", "--no-report")

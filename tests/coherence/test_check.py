@@ -69,7 +69,6 @@ def test_the_gold_statements_violate_nothing() -> None:
 
 
 def test_even_and_missing_beliefs_are_not_believed() -> None:
-    """A p of one half is a tie, an empty one is missing; neither is believed, both are counted."""
     statements = [("a", "above", "b"), ("b", "above", "c"), ("c", "above", "a")]
     found = check(as_beliefs(statements, [0.5, None, 0.500001]), Ontology.load("parts"))
     assert (found.believed, found.ties, found.missing, found.statements) == (1, 1, 1, 3)
@@ -97,7 +96,6 @@ def test_a_groups_column_of_a_results_name_is_kept() -> None:
 
 
 def test_a_violation_tells_its_statements_and_beliefs() -> None:
-    """A broken chain lists both premises and what should follow."""
     statements = [("a", "inside", "b"), ("b", "inside", "c"), ("a", "inside", "c")]
     found = check(as_beliefs(statements, [0.9, 0.8, 0.3]), Ontology.load("parts"))
     chain = found.violations.filter(pl.col("constraint") == "transitive").row(0, named=True)

@@ -180,7 +180,6 @@ def test_a_cycle_is_found_beside_other_conflicts_in_its_group() -> None:
 
 
 def test_conflicts_name_the_group_of_their_beliefs() -> None:
-    """Each person's memory is checked by itself."""
     rows = [
         {"person": person, "subject": "x", "relation": "before", "object": "y", "p_true": 1.0}
         for person in ("ann", "bob")

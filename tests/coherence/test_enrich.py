@@ -86,7 +86,6 @@ def _joined(lists: list[list[Statement]]) -> list[Statement]:
 
 @given(any_statements())
 def test_labels_equal_those_of_adjacency_matrices(statements: list[Statement]) -> None:
-    """The labels, or that there is a contradiction, agree with closing adjacency matrices."""
     expected = closed(statements)
     if expected is None:
         with pytest.raises(DataError, match="is implied to be both true and false"):
@@ -147,7 +146,6 @@ def test_groups_do_not_mix() -> None:
 
 
 def test_nothing_makes_nothing() -> None:
-    """No statements give no rows, with the same columns and a label."""
     empty = frame(("a", "above", "b")).clear()
     assert enrich(empty, PARTS).schema == {**empty.schema, "label": pl.Boolean}
 
@@ -188,7 +186,6 @@ def test_a_transitive_relation_needs_no_other_property(arcs: list[tuple[str, str
 
 
 def test_a_contradiction_names_the_group_and_the_statement() -> None:
-    """A cycle of a transitive relation is an error that names its group and a statement."""
     cycle = frame(("a", "above", "b"), ("b", "above", "c"), ("c", "above", "a"))
     with pytest.raises(
         DataError, match=r"^thing 'tree': 'a above b' is implied to be both true and false"

@@ -170,7 +170,6 @@ def test_rounding_is_pythons() -> None:
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_rows_in_any_order_give_the_same(objective: Objective) -> None:
-    """Shuffled rows are repaired alike, ties included."""
     ontology = Ontology.load("parts")
     beliefs = pl.concat(
         [
@@ -271,7 +270,6 @@ def test_too_many_joined_items_are_refused_before_any_table() -> None:
 
 
 def test_a_groups_column_may_have_any_name() -> None:
-    """Group columns with names of the results' columns are kept beside them."""
     ontology = Ontology.load("parts")
     beliefs = random_beliefs(ontology, 3, 0, 2).with_columns(g=pl.lit(1), value=pl.lit("x"))
     found = repair(beliefs, ontology, groups=["g", "value"])

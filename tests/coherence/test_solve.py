@@ -148,7 +148,6 @@ def test_rows_on_demand_agree_with_one_program_of_all_constraints(
     total: bool,  # noqa: FBT001 - parametrised
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Neither rows on demand nor fixed statements change the optimum."""
     monkeypatch.setattr(rows_of_programs, "_MOST_TRIPLES", 0)
     n = 11
     weights = np.random.default_rng(seed).integers(0 if total else -99, 100, n * (n - 1))

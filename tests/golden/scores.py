@@ -48,7 +48,6 @@ _TEMPLATE = (
 
 
 def computed(folder: Path) -> Golden:
-    """The answers of all five kinds; files of models are written to the folder."""
     # Of a causal model, all candidates stand at the end; a masked model takes both prompts.
     ranked = _RANKED[1:], _RANKED
     chatting = folder / "chatting"

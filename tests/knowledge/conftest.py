@@ -29,10 +29,6 @@ def _english_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """Makes a knowledge base of lines of triples, and maybe their weights; gives its file.
-
-    The same lines have the same file, which no test may change.
-    """
     from tacit.knowledge.build import KnowledgeSource, build
     from tacit.sources.dumps import TRIPLES, Dump
 
@@ -58,7 +54,6 @@ def cn100k_lines() -> list[str]:
 
 @pytest.fixture(scope="session")
 def graph(cn100k_lines: list[str]) -> plain.Graph:
-    """CN-100K as sets."""
     return plain.Graph.of_lines(cn100k_lines)
 
 

@@ -227,7 +227,6 @@ TEXTS = st.lists(WORDS, min_size=1, max_size=5).map(" ".join)
 def test_counts_are_those_of_sets(
     made: Made, texts: list[list[str]], parts: Parts, verbatim: Verbatim
 ) -> None:
-    """With any questions and rules."""
     how = BackgroundOptions(parts=parts, verbatim=verbatim)
     with KnowledgeBase(made(*LINES)) as base:
         found = background(base, texts, how).counts

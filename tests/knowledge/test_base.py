@@ -57,7 +57,6 @@ def test_a_file_that_is_no_database_is_told(tmp_path: Path, data: bytes) -> None
     ],
 )
 def test_a_database_of_something_else_is_told(tmp_path: Path, query: str) -> None:
-    """A DuckDB file with other tables is refused, whatever they hold."""
     path = changed(tmp_path / "other.duckdb", query)
     with pytest.raises(
         DataError, match=r"is not a knowledge base.*; create one with tacit kb import"
@@ -66,7 +65,6 @@ def test_a_database_of_something_else_is_told(tmp_path: Path, query: str) -> Non
 
 
 def test_a_file_of_another_format_says_what_to_do(path: Path) -> None:
-    """A knowledge base of another version names both formats and who made it."""
     changed(path, "UPDATE about SET value = '99' WHERE key = 'format'")
     with duckdb.connect(str(path), read_only=True) as base:
         [(maker,)] = base.execute("SELECT value FROM about WHERE key = 'tacit'").fetchall()
@@ -90,7 +88,6 @@ def test_a_file_is_opened_as_often_as_one_likes(path: Path) -> None:
 
 
 def test_it_closes(path: Path) -> None:
-    """After its context a knowledge base answers no more, and its file can be written again."""
     with KnowledgeBase(path) as base:
         pass
     with pytest.raises(duckdb.Error, match="closed"):
@@ -99,7 +96,6 @@ def test_it_closes(path: Path) -> None:
 
 
 def test_a_refused_file_is_left_closed(tmp_path: Path) -> None:
-    """A file that was refused can be written at once."""
     path = changed(tmp_path / "other.duckdb", "CREATE TABLE about (text VARCHAR)")
     with pytest.raises(DataError):
         KnowledgeBase(path)

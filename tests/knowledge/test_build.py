@@ -22,7 +22,6 @@ from tests.knowledge.tables import edges, same, tables
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The knowledge base of ConceptNet 5.7's sample."""
     path = tmp_path_factory.mktemp("sample") / "base.duckdb"
     build(KnowledgeSource([Dump(SAMPLE)], version="5.7"), path)
     return path
@@ -62,7 +61,6 @@ def test_the_sample_s_english_edges_are_there(sample: Path, lines: list[list[str
 
 @needs_sample
 def test_the_file_says_where_it_comes_from(sample: Path, lines: list[list[str]]) -> None:
-    """Version, licences, SHA-256, counts: those of the source."""
     with KnowledgeBase(sample) as base:
         about = dict(base.about)
         relations = base.relations
@@ -103,7 +101,6 @@ WEIGHTED = ("RelatedTo\tb\ta\t1", "RelatedTo\tb\ta\t", "IsA\tice cream\tb\t2", "
 
 
 def test_every_order_of_a_few_lines_gives_the_same_tables(made: Made) -> None:
-    """Repeated edges with and without a weight, and spellings of a relation, in any order."""
     first, *others = (made(*order) for order in list(permutations(WEIGHTED))[::5])
     assert len(others) == 4
     assert all(same(first, other) for other in others)
@@ -123,7 +120,6 @@ def test_a_fact_has_its_heaviest_assertion_s_weight(made: Made) -> None:
 
 
 def test_labels_and_relations_of_triples_are_made_plain(made: Made) -> None:
-    """Case, underscores, blanks and a relation's spelling do not make another concept."""
     path = made("/r/IsA\tIce_Cream\t food ", "isa\tice  cream\tFOOD", "is a\tice cream\t_food_")
     assert {edge[:3] for edge in edges(path)} == {("IsA", "ice cream", "food")}
     assert len(edges(path)) == 3

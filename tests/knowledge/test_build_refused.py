@@ -78,7 +78,6 @@ BAD_TRIPLES = [
 
 
 def test_a_triple_without_a_number_or_a_name_is_a_bad_line(tmp_path: Path) -> None:
-    """A weight that is no number, and a label of underscores, are counted and left out."""
     lines = ["IsA\tcat\tpet\t2.5"] * 700
     path = made_of(tmp_path, [*lines, *BAD_TRIPLES], (*TRIPLES, "weight"))
     assert {edge[:3] for edge in edges(path)} == {("IsA", "cat", "pet")}
@@ -117,7 +116,6 @@ def test_no_edge_in_the_language_is_told(tmp_path: Path) -> None:
 def test_a_failing_import_leaves_nothing(
     tmp_path: Path, step: str, kind: type[BaseException]
 ) -> None:
-    """Whatever fails at whatever step, no file is left, and an error of the disk says so."""
     dump, out = tmp_path / "dump.tsv", tmp_path / "base.duckdb"
     dump.write_text("IsA\tdog\tpet\n")
     out.write_text("as it was")
@@ -133,7 +131,6 @@ def test_a_failing_import_leaves_nothing(
 
 
 def test_a_bad_dump_leaves_nothing(tmp_path: Path) -> None:
-    """A second dump that breaks off ends the import; what the first gave is not kept."""
     whole, cut, out = tmp_path / "whole.tsv", tmp_path / "cut.tsv.gz", tmp_path / "base.duckdb"
     whole.write_text("IsA\tdog\tpet\n")
     cut.write_bytes(gzip.compress(b"IsA\tcat\tpet\n" * 1000)[:-6])
@@ -166,7 +163,6 @@ def test_a_file_that_is_given_twice_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_path_may_hold_any_letter(tmp_path: Path) -> None:
-    """Apostrophes and blanks in a path do no harm, and folders that are not there are made."""
     dump = tmp_path / "Ann's dump.tsv"
     dump.write_text("IsA\tdog\tpet\n")
     out = tmp_path / "Ann's; folder" / "é 'base"

@@ -45,7 +45,6 @@ def questions(graph: plain.Graph) -> Questions:
 
 
 def facts_of(found: Background, n: int) -> list[list[tuple[plain.Fact, int]]]:
-    """Each question's facts with their lengths."""
     facts: list[list[tuple[plain.Fact, int]]] = [[] for _ in range(n)]
     columns = ("anchor", "head", "relation", "tail", "length")
     for question, *fact, length in found.facts.select(columns).iter_rows():
@@ -57,7 +56,6 @@ def facts_of(found: Background, n: int) -> list[list[tuple[plain.Fact, int]]]:
 def test_concepts_facts_and_counts_of_every_question_agree(
     cn100k: Path, graph: plain.Graph
 ) -> None:
-    """At one hop, all three are those that are found by hand."""
     questions = by_hand(graph, slice(None))
     with KnowledgeBase(cn100k) as base:
         found = background(base, questions.texts)

@@ -100,7 +100,6 @@ def test_facts_agree_with_walking_every_path(
     chosen: set[str],
     cap: int | None,
 ) -> None:
-    """Facts, their order, their lengths and their number are those of all simple paths."""
     graph = plain.Graph.of(assertions)
     there = {relation for relation, *_ in assertions}
     with (

@@ -31,7 +31,6 @@ HEADS = [f"zoo {number}" for number in range(1500)]
 
 
 def facts_of(base: KnowledgeBase, where: str = "true") -> pl.DataFrame:
-    """The facts of a knowledge base, without those of a concept to itself."""
     return base.table(f"""
         SELECT DISTINCT e.head, e.relation, e.tail FROM base.edges e
             JOIN base.relations r ON r.id = e.relation JOIN base.concepts h ON h.id = e.head
@@ -69,7 +68,6 @@ def farm(*lines: str, animals: Sequence[str] = ANIMALS) -> list[str]:
 def test_a_negative_is_one_that_is_possible(
     made: Made, lines: list[str], draw: BackgroundOptions
 ) -> None:
-    """Of any graph each fact has a negative that is possible, and none only when none is."""
     graph = plain.Graph.of_lines(lines)
     pool = graph.dictionary_words()[: draw.frequent]
     with KnowledgeBase(made(*lines)) as base:

@@ -118,7 +118,6 @@ class ByHand:
 @settings(max_examples=15, deadline=None)
 @given(lines=LINES, seed=st.integers(0, 99))
 def test_negatives_are_those_drawn_by_hand(made: Made, lines: list[str], seed: int) -> None:
-    """Of any graph, both presets draw the tail that loops over all facts draw."""
     by_hand = ByHand(plain.Graph.of_lines(lines))
     with KnowledgeBase(made(*lines)) as base:
         facts = facts_of(base)

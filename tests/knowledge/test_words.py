@@ -85,7 +85,6 @@ def test_stop_words_and_marks_never_count(pipeline: Callable[..., str], version:
 
 
 def test_words_are_those_of_the_english_rules(cn100k_lines: Sequence[str]) -> None:
-    """Word by word the rules find what they find in the whole text, plain words or not."""
     exceptions = plain.english().Defaults.tokenizer_exceptions
     labels = {label for line in cn100k_lines[::10] for label in line.split("\t")[1:]}
     labels |= {word for word in exceptions if " " not in word}
@@ -96,7 +95,6 @@ def test_words_are_those_of_the_english_rules(cn100k_lines: Sequence[str]) -> No
 
 
 def test_lemmas_and_stop_words_are_the_sources_own(cn100k_lines: Sequence[str]) -> None:
-    """Lemmas are lemminflect's, of four parts of speech, and stop words are spaCy's."""
     words = Words()
     for word in {word for line in cn100k_lines[::100] for word in plain.tokens(line)}:
         assert bool(words.listed(word)) == bool(plain.listed(word))
@@ -111,7 +109,6 @@ def test_a_tagger_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 
 def test_a_pipeline_without_parts_of_speech_is_told(tmp_path: Path) -> None:
-    """A pipeline that tags nothing would find no word, and is refused instead."""
     from spacy.lang.en import English
 
     English().to_disk(tmp_path / "blank")

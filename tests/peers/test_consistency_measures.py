@@ -44,18 +44,15 @@ def findings(rows: Sequence[tuple[str, str, float | None, bool | None]]) -> Find
 
 
 def made(seed: int, n: int = 40) -> list[tuple[str, str, float, bool]]:
-    """Anchors of eight clusters with five levels of score, some of them right."""
     draw = random.Random(seed)  # noqa: S311 - no secret
     return [(f"q{i}", f"c{i % 8}", draw.randrange(5) / 4, draw.random() < 0.5) for i in range(n)]
 
 
 def rows_of(table: pl.DataFrame) -> dict[str, dict[str, Any]]:
-    """The rows by measure."""
     return {row["measure"]: row for row in table.to_dicts()}
 
 
 def independent(rows: Sequence[tuple[str, str, float, bool]]) -> dict[str, float]:
-    """Each figure by another library."""
     scores = [row[2] for row in rows]
     right = [row[3] for row in rows]
     precision = average_precision_score(right, scores)
@@ -78,7 +75,6 @@ def independent(rows: Sequence[tuple[str, str, float, bool]]) -> dict[str, float
 
 
 def test_values_are_those_of_scikit_learn() -> None:
-    """Each model's figure, and the difference, agree with scikit-learn's."""
     first, second = made(1), made(2)
     found = rows_of(comparison(measures, {"a": findings(first), "b": findings(second)}))
     assert list(found) == FIGURES

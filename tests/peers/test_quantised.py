@@ -76,7 +76,6 @@ def expected(name: str, folder: Path, attention: str = "eager") -> Values:
 
 
 def apart(one: Values, other: Values) -> float:
-    """The largest difference, in nats."""
     assert one.keys() == other.keys()
     return max(abs(one[asked] - other[asked]) for asked in one)
 

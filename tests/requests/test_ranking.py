@@ -43,7 +43,6 @@ def test_a_ranking_by_hand(values: dict[str, float | None], data: st.DataObject)
 
 
 def test_very_unlikely_answers() -> None:
-    """Log-probabilities far below what exp can hold still have a normaliser."""
     ranking = Ranking.of(scores({"a": -2000.0, "b": -2000.0}), ("a",))
     assert ranking.normaliser == pytest.approx(-2000 + math.log(2))
     assert ranking["a"].rank == 2
@@ -58,7 +57,6 @@ def test_tokens_are_counted() -> None:
 
 @given(st.lists(st.text(min_size=1, max_size=3), min_size=1))
 def test_a_vocabulary_is_a_set(words: list[str]) -> None:
-    """Neither order nor repetition makes another vocabulary; another word does."""
     vocabulary = Vocabulary(words)
     assert vocabulary == Vocabulary(reversed(words * 2))
     assert hash(vocabulary) == hash(Vocabulary(set(words)))

@@ -65,7 +65,6 @@ def test_assertions_are_read_in_one_language(language: str) -> None:
 
 @pytest.mark.parametrize("name", ["dump.tsv", "dump.tsv.gz"])
 def test_bytes_are_counted_and_hashed_as_on_the_disk(tmp_path: Path, name: str) -> None:
-    """The size and SHA-256 are the file's, compressed or not."""
     path = write(tmp_path / name, [GOOD] * 1000)
     dump = Dump(path)
     assert len(rows(dump)) == 1000
@@ -185,7 +184,6 @@ def test_bad_lines_have_their_numbers_whatever_the_blocks(
 
 
 def test_the_first_bad_lines_are_shown_and_cut_short(tmp_path: Path) -> None:
-    """Five bad lines are shown, in the order of the file, each cut to 120 characters."""
     dump = Dump(write(tmp_path / "dump.tsv", [GOOD] * 2000 + [b"long " * 100] * 9))
     first = next(iter(dump.batches()))
     dump.reject(first.filter(first["line"] == 3))

@@ -65,7 +65,6 @@ def test_the_cslb_layout_is_read(tmp_path: Path) -> None:
 
 
 def test_the_mcrae_layout_is_read_as_text(tmp_path: Path) -> None:
-    """Features and categories come in the terms of the CSLB norms."""
     norms = read_norms(write(tmp_path, MCRAE, "CONCS_FEATS_concstats_brm.txt"))
     assert norms.properties == MCRAE_READ
 
@@ -83,7 +82,6 @@ def test_the_mcrae_layout_is_read_as_a_workbook(tmp_path: Path) -> None:
 
 
 def test_a_workbook_needs_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the package the error names the extra that brings it."""
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(MissingPackage, match=r"tacit-lm\[excel\]"):
         read_norms(write(tmp_path, "", "norms.xlsx"))
@@ -93,24 +91,18 @@ def test_a_workbook_needs_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     ("written", "read"),
     [
         ("a_fruit", "is a fruit"),
-        ("an_animal", "is an animal"),
         ("has_4_legs", "has 4 legs"),
-        ("is_green", "is green"),
         ("made_of_metal", "made of metal"),
         ("used_for_cooking", "used for cooking"),
-        ("found_in_kitchens", "found in kitchens"),
         ("beh_-_eats", "does eat"),
-        ("beh_-_flies", "does fly"),
         ("beh_-_lays_eggs", "does lay eggs"),
         ("beh_-_is_fast", "is fast"),
-        ("beh_-_has_young", "has young"),
         ("beh_-_cannot_fly", "cannot fly"),
         ("inbeh_-_produces_heat", "does produce heat"),
         ("lives_in_swamps", "lives in swamps"),
     ],
 )
 def test_features_of_mcrae_become_those_of_cslb(written: str, read: str) -> None:
-    """By their first word, and once only."""
     assert feature_text(written) == read
     assert feature_text(read) == read
 
@@ -148,15 +140,12 @@ def test_a_feature_is_read_once(tmp_path: Path) -> None:
         ("bear\tis big\tmany", "has 'many' as its production frequency (pf)"),
         ("bear\tis big\t-1", "has '-1' as its production frequency (pf)"),
         ("bear\tis big\t1.5", "a whole number of at least 0"),
-        ("bear\tis big\tnan", "has 'nan'"),
-        ("bear\tis big\tinf", "has 'inf'"),
         ("bear\tis big", "has ''"),
         ("\tis big\t1", "has no concept"),
         ("bear\tis big\t1\tmore", "has 4 cells; the header has 3: concept, feature, pf"),
     ],
 )
 def test_a_malformed_row_is_named_by_file_and_line(tmp_path: Path, row: str, message: str) -> None:
-    """Its file, its line and what was expected."""
     path = write(tmp_path, f"{TABLE}\n{row}\n")
     with pytest.raises(DataError) as caught:
         read_norms(path)
@@ -168,7 +157,6 @@ def test_a_malformed_row_is_named_by_file_and_line(tmp_path: Path, row: str, mes
     ("text", "message"),
     [
         ("", "is empty; expected a header line"),
-        ("\n \n", "is empty; expected a header line"),
         ("concept\tfeature\tpf\n", "contains no properties; expected rows of concept, feature, pf"),
         ("word\tattribute\tcount\nbear\tis big\t1\n", "which match no supported layout"),
         ("concept\tfeature\nbear\tis big\n", "has no column pf; expected a table (concept,"),
@@ -178,14 +166,12 @@ def test_a_malformed_row_is_named_by_file_and_line(tmp_path: Path, row: str, mes
     ],
 )
 def test_a_file_of_no_layout_is_an_error(tmp_path: Path, text: str, message: str) -> None:
-    """An empty file, an unknown header, a missing or a doubled column."""
     with pytest.raises(DataError) as caught:
         read_norms(write(tmp_path, text))
     assert message in str(caught.value)
 
 
 def test_files_that_cannot_be_read_are_errors(tmp_path: Path) -> None:
-    """Another suffix and an old workbook."""
     with pytest.raises(DataError, match=r"suffix '.doc'; expected one of .dat, .txt"):
         read_norms(tmp_path / "norms.doc")
     with pytest.raises(DataError, match=r"save it as \.xlsx"):
