@@ -325,17 +325,6 @@ def test_a_dry_run_tells_the_cost_and_calls_nobody(chat: Run, server: Serving) -
     assert server.statuses.total() == 0
 
 
-def test_reasoning_that_is_cut_is_counted(chat: Run, server: Serving, workplace: Path) -> None:
-    server.manners.speech = Speech(
-        thinks="tags", thought=lambda draw: 40 * (draw % 3 == 0), several="ignored"
-    )
-    ran = chat("r", "--samples", 6, "--thinking-tokens", 10, "--yes")
-    assert ran.code == 0, ran.err
-    votes = json.loads((workplace / "r" / "manifest.json").read_text())["summary"]["votes"]
-    assert 0 < votes["truncated"] < votes["unparsed"]
-    assert f"{votes['truncated']:,} replies were cut off during reasoning" in ran.out
-
-
 def test_prompts_of_a_file_are_voted_on(tacit: Tacit, server: Serving, prompts: Path) -> None:
     prompts.write_text('{"text": "Is it?", "answers": ["True", "False"]}\n')
     common = ("--model", server.address, "--api", "chat", "--yes", "--json")

@@ -98,10 +98,7 @@ def test_labels_equal_those_of_adjacency_matrices(statements: list[Statement]) -
 def test_the_order_of_rows_does_not_change_labels(
     statements: list[Statement], dice: Random
 ) -> None:
-    """Shuffled and repeated rows give the same labels, and true labels enriched add nothing.
-
-    The statements follow one order, so that they never contradict each other.
-    """
+    """Of statements that never clash: labels of shuffled rows, and of all that is true, stay."""
     enriched = enrich(frame(*statements), PARTS)
     assert labels_of(enriched) == closed(statements)
     shuffled = [*statements, *statements]

@@ -37,10 +37,7 @@ def test_declared_columns_are_measured_in_a_run(name: str) -> None:
 
 @pytest.mark.slow
 def test_runs_find_what_they_found(tmp_path: Path) -> None:
-    """Each column of each table, and each key of what is printed as JSON.
-
-    After a deliberate change, ``python -m tests.golden.record`` writes the digests anew.
-    """
+    """After a deliberate change, ``python -m tests.golden.record`` writes the digests anew."""
     known = json.loads(FILE.read_text(encoding="utf-8"))
     found = recorded(tmp_path)
     assert {name: sorted(of) for name, of in found.items()} == {

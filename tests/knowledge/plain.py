@@ -216,10 +216,7 @@ class Graph:
     def facts(
         self, members: Collection[str], relations: Collection[str], length: int
     ) -> list[tuple[Fact, int]]:
-        """The facts on simple paths between two members, with the shortest such path's length.
-
-        The order is by length, weight (heaviest first, none last), head, relation and tail.
-        """
+        """Facts on simple paths between members, with their length, by length, weight and name."""
         steps, facts = self._steps(relations)
         shortest: dict[Link, int] = {}
         for path in _paths({one for one in members if one in steps}, steps, length):

@@ -148,10 +148,7 @@ def test_facts_worked_by_hand(made: Made) -> None:
 
 
 def test_the_heaviest_of_the_shortest_come_first(made: Made) -> None:
-    """Facts go by length, by their heaviest assertion's weight, none last, then by the alphabet.
-
-    A cap keeps the heaviest, whatever their length.
-    """
+    """None last, then by the alphabet; a cap keeps the heaviest, whatever their length."""
     lines = (
         "IsA\tbee\tant\t",
         "RelatedTo\tbee\tant\t1",
