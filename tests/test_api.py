@@ -207,10 +207,7 @@ def test_one_group_column_may_be_a_string() -> None:
 
 
 def test_errors_name_the_argument_of_python_too(tmp_path: Path) -> None:
-    """The ontology, the treatment of repeated statements, the groups, and options of a model.
-
-    In an error that says which command to run, the command has its own option.
-    """
+    """In an error that says which command to run, the command has its own option."""
     with pytest.raises(ModelError, match=r"cannot chat: omit chat=True"):
         tacit.load_model("demo-masked", tacit.LoadOptions(chat=True))
     with pytest.raises((DataError, RequestError), match=r"tacit get everyday-things --dry-run$"):

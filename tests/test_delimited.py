@@ -277,10 +277,7 @@ fuzzed = settings(max_examples=40, suppress_health_check=list(HealthCheck), data
 def test_any_table_of_any_writer_is_read_back_or_refused(
     tmp_path: Path, writer: str, suffix: str
 ) -> None:
-    """Columns without a name and blank lines are left out; an empty cell is missing.
-
-    A plain table is read; of R's write.table only without row names, and the error says so.
-    """
+    """Columns without a name and blank lines are left out; an empty cell is missing."""
     path = tmp_path / f"t{suffix}"
     of_table = writer == "R's write.table"
     plain = [["a", "b"], ["x", "y"] if of_table else ["x, y", '5" disk'], ["\t", "é"]]

@@ -76,10 +76,7 @@ DIFFERENT = ("ice cafe", "Ice café", "icecafé", "ice  café", "ice cafè")
 
 
 def test_names_that_look_the_same_are_the_same() -> None:
-    """A name is compared in NFC, without invisible characters, and with plain spaces.
-
-    Accents, letter case and spaces matter, and so do tags, in which some flags differ.
-    """
+    """Accents, letter case and spaces matter, and so do tags, in which some flags differ."""
     assert {name: comparable(other) for name, other in SPELLINGS.items()} == dict.fromkeys(
         SPELLINGS, CAFE
     )

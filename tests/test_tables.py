@@ -42,11 +42,7 @@ def write(folder: Path, name: str, content: str | bytes) -> Path:
 
 
 def test_a_table_is_written_as_people_read_it(tmp_path: Path) -> None:
-    """Truth values are True and False in TSV and CSV, and a missing value is an empty cell.
-
-    JSONL and Parquet give back numbers, truth values and missing values as they were. Missing
-    folders are made, and what is written can be read by everyone.
-    """
+    """JSONL and Parquet give back numbers, truth values and missing values as they were."""
     folder = tmp_path / "a" / "b"
     csv = "subject,p_true,believed,n\ntrunk,0.25,False,1\n,,,2\n"
     texts = {".csv": csv, ".tsv": csv.replace(",", "\t")}
@@ -176,10 +172,7 @@ def test_json_lines_come_with_their_numbers(tmp_path: Path) -> None:
 
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
-    """When writing fails the file that was there stays, and nothing is left beside it.
-
-    A path below a file, or one that is a folder, cannot be written.
-    """
+    """A path below a file, or one that is a folder, cannot be written."""
     path = write(tmp_path, "t.tsv", "old")
 
     def fail(file: Path) -> None:
@@ -294,10 +287,7 @@ def test_outputs_are_files_of_their_own(
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_table_of_the_same_kind_is_overwritten(tmp_path: Path, suffix: str) -> None:
-    """In each format, with further columns or without; and what is empty, as nothing is lost.
-
-    Outputs that differ from one another and from the input are no error, nor is None.
-    """
+    """With further columns or without; and what is empty, as nothing is lost."""
     path, empty = tmp_path / f"counts{suffix}", tmp_path / "new.jsonl"
     write_table(pl.DataFrame({"more": ["x"], "count": [1], "name": ["a"]}), path)
     empty.touch()

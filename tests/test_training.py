@@ -95,10 +95,7 @@ def losses(trainer: Trainer) -> list[dict[str, float]]:
 
 
 def test_training_is_unchanged_and_each_step_measured(tmp_path: Path, temporary: Path) -> None:
-    """All losses and weights are equal in every bit, and nothing is left in memory or on disk.
-
-    What is logged is what a run on the model of that step finds, and its change.
-    """
+    """Losses and weights are equal in every bit; each step is logged as a run finds it."""
     plain = trainer_of(tmp_path, learning_rate=1e-2)
     plain.train()
     options = {"every": 3, "out": tmp_path / "runs", "gate": ENDS, "stop": False}

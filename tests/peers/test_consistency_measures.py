@@ -27,10 +27,7 @@ FIGURES = [
 
 
 def findings(rows: Sequence[tuple[str, str, float | None, bool | None]]) -> Findings:
-    """Findings of these anchors: id, cluster, background score, whether right.
-
-    All have one fact, so that the adjusted lift is the plain one.
-    """
+    """Findings of anchors: id, cluster, background score, whether right; each has one fact."""
     schema = {
         "anchor": pl.String,
         "cluster": pl.String,
