@@ -1,9 +1,14 @@
-"""The probes find in the demo models what was planted: withheld, taught wrong, contradictory."""
+"""The demo, and what the probes find in its models: words withheld, facts taught wrong."""
 
 from __future__ import annotations
 
+import io
+import re
+import sys
 from collections.abc import Mapping
+from contextlib import redirect_stdout
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,28 +17,62 @@ import pytest
 
 import tacit
 from tacit import Run, Runs
+from tacit.cli import main
 from tacit.coherence.ontology import Ontology
 from tacit.models.registry import DEMOS
 from tacit.probes.consistency.template import load_templates
-from tacit.sources.demo import FACTS, NORMS, QUESTIONS, THINGS, planted
+from tacit.sources.demo import NORMS, QUESTIONS, THINGS, planted
 
 pytestmark = pytest.mark.slow
 
+README = Path(__file__).parents[1] / "README.md"
+DEMO = "tacit demo --no-open"
 PLANTED = planted()
 STATEMENT = ("subject", "relation", "object")
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Runs]:
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """The folder in which ``tacit demo`` was run, and the lines that it printed."""
+    folder, printed = tmp_path_factory.mktemp("demo"), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed):
+        patch.chdir(folder)
+        patch.setattr(sys, "argv", DEMO.split())
+        with pytest.raises(SystemExit) as stopped:
+            main()
+    assert not stopped.value.code
+    return folder / "tacit-demo", printed.getvalue().splitlines()
+
+
+def test_the_readme_shows_what_the_demo_prints(demo: tuple[Path, list[str]]) -> None:
+    """Line by line; on another processor, the last digits of numbers may differ."""
+    blocks = re.findall(r"```(\w+)\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    (shown,) = (block for language, block in blocks if language == "text" and "Planted" in block)
+    assert any(line.startswith(DEMO) for _, block in blocks for line in block.splitlines())
+    folder, lines = demo
+    printed = [line for line in lines if line[:7] != "Report:"]
+    assert [masked(line) for line in printed] == [masked(line) for line in shown.splitlines()]
+    assert printed[-1] == shown.splitlines()[-1]
+    assert (folder / "report.html").is_file()
+
+
+def masked(line: str) -> str:
+    """The words of a line, each number as a mark."""
+    return re.sub("[0-9][0-9.,\u2212]*", "#", line.replace("\N{NO-BREAK SPACE}", " "))
+
+
+@pytest.fixture(scope="module")
+def runs(demo: tuple[Path, list[str]]) -> dict[str, Runs]:
     """The runs of both models with each probe; of consistency, with two pairs of answer words."""
-    folder = tmp_path_factory.mktemp("demo")
+    folder, _ = demo
     templates = load_templates()
     few = replace(templates, pairs=templates.pairs[:2])  # to be quick
     asked: dict[str, Any] = {"model": [*DEMOS], "store": folder / "store", "progress": False}
-    kb = tacit.build_kb(FACTS, folder / "facts.kb")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tacit.probes.consistency.template._shipped", lambda: few)
-        consistency = tacit.run("consistency", questions=QUESTIONS, kb=kb, **asked)
+        consistency = tacit.run(
+            "consistency", questions=QUESTIONS, kb=folder / "knowledge.kb", **asked
+        )
     return {
         "parts": tacit.run("parts", drawings=THINGS, **asked),
         "consistency": consistency,

@@ -147,32 +147,6 @@ def test_facts_worked_by_hand(made: Made) -> None:
         assert facts_of(base, {"ant"}, paper, 3) == []
 
 
-def test_the_heaviest_of_the_shortest_come_first(made: Made) -> None:
-    """None last, then by the alphabet; a cap keeps the heaviest, whatever their length."""
-    lines = (
-        "IsA\tbee\tant\t",
-        "RelatedTo\tbee\tant\t1",
-        "RelatedTo\tant\tbee\t1",
-        "HasA\tbee\tant\t0.5",
-        "HasA\tbee\tant\t3",
-        "HasA\tbee\tant\t",
-        "UsedFor\tbee\tcow\t9",
-        "UsedFor\tant\tcow\t9",
-    )
-    order = ["bee HasA ant", "ant RelatedTo bee", "bee RelatedTo ant", "bee IsA ant"]
-    with KnowledgeBase(made(*lines)) as base:
-        relations = list(base.relations)
-        assert facts_of(base, {"ant", "bee"}, relations, 1) == order
-        two = [*order, "ant UsedFor cow", "bee UsedFor cow"]
-        assert facts_of(base, {"ant", "bee"}, relations, 2) == two
-        [(facts, found)] = between(base, [{"ant", "bee"}], relations, 1, cap=2)
-        assert [fact[-1] for fact in facts] == [3.0, 1.0]
-        assert found == 4
-        [(facts, found)] = between(base, [{"ant", "bee"}], relations, 2, cap=3)
-        assert [fact[-2:] for fact in facts] == [(1, 3.0), (2, 9.0), (2, 9.0)]
-        assert found == 6
-
-
 def test_a_seed_chooses_among_equally_heavy_facts(made: Made) -> None:
     """By the digest of seed and fact, not by the alphabet; alike in any knowledge base."""
     lines = [f"RelatedTo\t{letter * 3}\thub" for letter in "abcdefghijklmnopqrstuvwxyz"]
