@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import re
 import shlex
@@ -17,6 +16,7 @@ import pytest
 from tacit.cli import main
 from tacit.models.registry import folder_of
 from tacit.sources.drawings import demo_drawings
+from tests.cli.test_server import Terminal
 from tests.models import chatting, tiny, worded
 from tests.models.openai.model import Toy
 from tests.models.openai.serving import serving
@@ -123,11 +123,6 @@ def given(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not stopped.value.code
     if "--out" in arguments:
         assert Path(arguments[arguments.index("--out") + 1]).exists()
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture
