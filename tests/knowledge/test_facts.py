@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 from unittest.mock import patch
 
 import polars as pl
@@ -12,13 +12,11 @@ from hypothesis import strategies as st
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.facts import facts_between
 from tests.knowledge import plain
+from tests.knowledge.conftest import Made
 
-if TYPE_CHECKING:
-    from tests.knowledge.conftest import Made
-
-    Assertion: TypeAlias = tuple[str, str, str, float | None]
-    # Head, relation, tail, length of the shortest path, weight.
-    Found: TypeAlias = tuple[str, str, str, int, float | None]
+Assertion: TypeAlias = tuple[str, str, str, float | None]
+# Head, relation, tail, length of the shortest path, weight.
+Found: TypeAlias = tuple[str, str, str, int, float | None]
 
 LABELS = ("ant", "bee", "cow", "dog", "éclair", "ice cream", "the cow", "of", "Zoe", "a b c")
 CONCEPTS = tuple(label.lower() for label in LABELS)
