@@ -35,7 +35,7 @@ def random_case(name: str, n: int, seed: int) -> tuple[Ontology, list[Statement]
 
 
 @pytest.mark.parametrize("name", shipped_ontologies())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_jointly_consistent_beliefs_fit_in_some_world(name: str, seed: int) -> None:
     """A group is consistent exactly when one of all assignments holds everything believed."""

@@ -92,7 +92,7 @@ def with_relations(ontology: Ontology, names: Sequence[str] | None) -> Ontology:
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("name", shipped_ontologies())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.sampled_from([3, 4]),

@@ -42,7 +42,7 @@ def test_the_assignments_of_an_order_are_the_strict_partial_orders(n: int, count
     assert len(assignments) == count
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(2, 6),

@@ -218,7 +218,7 @@ WORDS = st.sampled_from(("dog", "dogs", "guide", "sky", "the", "front", "door", 
 TEXTS = st.lists(WORDS, min_size=1, max_size=5).map(" ".join)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15)
 @given(
     texts=st.lists(st.lists(TEXTS, min_size=1, max_size=3), max_size=3),
     parts=st.sampled_from(get_args(Parts)),

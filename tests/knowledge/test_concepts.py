@@ -52,7 +52,7 @@ def read(*parts: str) -> list[TextPart]:
     return Words().parts(parts)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6)
 @given(st.lists(LABELS, min_size=1, max_size=15), BAGS)
 def test_concepts_agree_with_counting_word_by_word(
     made: Made, labels: list[str], bags: list[set[str]]
@@ -104,7 +104,7 @@ def test_a_word_of_many_parts_is_counted_in_full(made: Made) -> None:
         assert in_bags(base, [{"dog"}, {"dog", "cow"}], "all-words") == [set(), {label}]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=7)
 @given(st.lists(LABELS, min_size=1, max_size=12), TEXTS)
 def test_what_is_verbatim_agrees_with_comparing_tokens(
     made: Made, labels: list[str], texts: list[list[str]]

@@ -88,7 +88,7 @@ def expected(
     ]
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(ASSERTIONS, TEXTS, CHOSEN, CAPS)
 @pytest.mark.slow
 def test_facts_agree_with_walking_every_path(

@@ -60,7 +60,7 @@ def farm(*lines: str, animals: Sequence[str] = ANIMALS) -> list[str]:
     return [*lines, *(f"HasContext\t{animal}\tthe farm" for animal in animals)]
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5)
 @given(
     st.lists(st.tuples(RELATIONS, CONCEPTS, CONCEPTS).map("\t".join), min_size=9, max_size=30),
     st.builds(BackgroundOptions, seed=st.integers(0, 99), frequent=st.integers(1, 6)),

@@ -115,7 +115,7 @@ class ByHand:
         return found, None if found is None else 4
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8)
 @given(lines=LINES, seed=st.integers(0, 99))
 def test_negatives_are_those_drawn_by_hand(made: Made, lines: list[str], seed: int) -> None:
     by_hand = ByHand(plain.Graph.of_lines(lines))
@@ -131,7 +131,7 @@ def test_negatives_are_those_drawn_by_hand(made: Made, lines: list[str], seed: i
     ]
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4)
 @given(
     lines=LINES,
     shuffled=st.randoms(use_true_random=False),
@@ -178,7 +178,7 @@ def test_relaxed_conditions_are_counted(made: Made) -> None:
     assert found.counts["eligible_negatives"] is None
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5)
 @given(lines=LINES, preset=st.sampled_from(get_args(Negatives)))
 def test_attributes_of_tails_by_hand(made: Made, lines: Sequence[str], preset: Negatives) -> None:
     """Counts leave out the fact itself, and for the tail of another fact that other fact."""

@@ -167,7 +167,7 @@ def test_an_assertion_about_a_web_address_is_no_bad_line(tmp_path: Path) -> None
 KINDS = st.sampled_from([GOOD, GOOD, b"", *BAD.values()])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(KINDS, max_size=60), st.integers(64, 200), st.sampled_from(["d.tsv", "d.tsv.gz"]))
 def test_bad_lines_have_their_numbers_whatever_the_blocks(
     tmp_path_factory: pytest.TempPathFactory, kinds: list[bytes], block: int, name: str
