@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.errors import PromptError
@@ -21,7 +21,6 @@ def scores(values: dict[str, float | None]) -> Scores:
 
 
 @given(VALUES, st.data())
-@settings(deadline=None)  # the first call imports numpy
 def test_a_ranking_by_hand(values: dict[str, float | None], data: st.DataObject) -> None:
     """The rank counts every other answer that is no worse; the normaliser sums probabilities."""
     targets = data.draw(st.lists(st.sampled_from(sorted(values)), max_size=3))
