@@ -19,7 +19,7 @@ from tests.knowledge.conftest import Made
 # Relation, head, tail and weight.
 TRIPLES = """
 AtLocation  dog        house      2
-RelatedTo   house      dog        1
+RelatedTo   house      dog        3
 IsA         dog        animal     4
 IsA         cat        animal     3
 Antonym     cat        dog        1
@@ -66,8 +66,8 @@ def test_a_background_by_hand(base: KnowledgeBase) -> None:
     """Concepts by the alphabet; facts in both directions, the heaviest first; no other relation."""
     found = background(base, QUESTIONS[:1], PLAIN)
     assert found.concepts.rows() == [(0, "beach"), (0, "dog"), (0, "house")]
-    assert edges(found) == [("dog", "AtLocation", "house"), ("house", "RelatedTo", "dog")]
-    assert found.facts.select("weight", "length").rows() == [(2.0, 1), (1.0, 1)]
+    assert edges(found) == [("house", "RelatedTo", "dog"), ("dog", "AtLocation", "house")]
+    assert found.facts.select("weight", "length").rows() == [(3.0, 1), (2.0, 1)]
     assert found.found.rows() == [(0, 2)]
     name = "EtymologicallyDerivedFrom"
     other = background(base, QUESTIONS, replace(PLAIN, relations=name))
