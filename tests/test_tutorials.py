@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 
 from tacit.cli import main
-from tacit.sources.drawings import demo_drawings
 from tests.other_packages import PLUGINS
 
 TUTORIALS = sorted((Path(__file__).parents[1] / "docs" / "tutorials").glob("*.py"))
 SHELL = TUTORIALS[0].parent / "first-hour-shell.md"
+HOW_TO = TUTORIALS[0].parents[1] / "how-to"
 
 
 @pytest.fixture
@@ -101,30 +101,6 @@ def test_the_shell_tutorial_runs(shell: Callable[[str], None], tmp_path: Path) -
     shell("\n".join(commands))
     assert (tmp_path / "comparison.html").is_file()
     assert "part of" in (tmp_path / "repaired.csv").read_text(encoding="utf-8")
-
-
-HOW_TO = Path(__file__).parents[1] / "docs" / "how-to"
-SAVED = re.compile(
-    r"[Ss]ave\s+the\s+following\s+\w+\s+as\s+`([^`]+)`.*?\n\n```\w+\n(.*?)```|```sh\n(.*?)```",
-    re.DOTALL,
-)
-OWN_DATA = ("own-drawings", "own-norms", "own-questions", "own-templates", "suites")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", OWN_DATA)
-def test_a_page_on_own_data_runs(name: str, shell: Callable[[str], None], tmp_path: Path) -> None:
-    """Its files are saved and its commands run, in their order, in an empty folder."""
-    page = (HOW_TO / f"{name}.md").read_text(encoding="utf-8")
-    (tmp_path / "everyday-things").symlink_to(demo_drawings())
-    commands = 0
-    for path, content, block in SAVED.findall(page):
-        if path:
-            (tmp_path / path).write_text(content, encoding="utf-8")
-            continue
-        commands += 1
-        shell(block)
-    assert commands
 
 
 def test_the_pages_on_adding_a_probe_and_a_backend_show_those_of_the_tests() -> None:
