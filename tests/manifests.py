@@ -9,7 +9,6 @@ from tacit.runs.folder import digest_of
 
 
 def change(manifest: Path, **about: object) -> None:
-    """Changes what a finished run's manifest says, and its digest."""
     told = {**json.loads(manifest.read_text(encoding="utf-8")), **about}
     told["sha256"]["manifest"] = digest_of(told)
     manifest.write_text(json.dumps(told), encoding="utf-8")

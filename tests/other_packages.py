@@ -16,10 +16,7 @@ PLUGINS = Path(__file__).parent / "plugins"
 
 @contextmanager
 def installed() -> Iterator[None]:
-    """For the time of the block, their probes and back-ends are found by their entry points.
-
-    What was found is forgotten on both sides, so that no other test finds them.
-    """
+    """For the time of the block, their probes and back-ends are found by their entry points."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(PLUGINS)
         patch.setattr(base, "_HERE", {})

@@ -15,14 +15,12 @@ _INSTALLED = re.compile(r"pip install '([^'\[.]+)\[")
 
 
 def test_messages_name_the_distribution_that_the_project_builds() -> None:
-    """A user who copies the command gets this project."""
     project = tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert DISTRIBUTION == project["name"] == "tacit-lm"
     assert "pip install 'tacit-lm[ray]'" in str(MissingPackage("ray", "ray"))
 
 
 def test_documentation_installs_the_distribution() -> None:
-    """Every extra in README and docs is one of ``tacit-lm``."""
     pages = [_ROOT / "README.md", *sorted((_ROOT / "docs").rglob("*.md"))]
     named = [name for page in pages for name in _INSTALLED.findall(page.read_text("utf-8"))]
     assert named

@@ -31,7 +31,6 @@ READERS: dict[str, tuple[Callable[[Path], object], str, int, str]] = {
 
 @pytest.mark.parametrize("name", sorted(READERS))
 def test_a_key_that_stands_twice_is_refused(tmp_path: Path, name: str) -> None:
-    """In YAML and in JSON, which is YAML, with its line: nobody knows which was meant."""
     read, content, line, key = READERS[name]
     path = tmp_path / "file.yaml"
     path.write_text(content, encoding="utf-8")
@@ -42,7 +41,6 @@ def test_a_key_that_stands_twice_is_refused(tmp_path: Path, name: str) -> None:
 
 
 def test_other_keys_and_aliases_are_read(tmp_path: Path) -> None:
-    """A key may stand once in each mapping."""
     path = tmp_path / "file.yaml"
     path.write_text("a: &a {x: 1}\nb: {x: 2}\nc: *a\n", encoding="utf-8")
     assert read_yaml(path) == {"a": {"x": 1}, "b": {"x": 2}, "c": {"x": 1}}
@@ -68,12 +66,8 @@ MALFORMED = {
     "so": "lacks the placeholder {NAME}",
     "{{NAME}}": "lacks the placeholder {NAME}",
     "{NAME} {other}": "unknown placeholder {other}",
-    "{NAME} {}": "unknown placeholder {}",
-    "{NAME} {0}": "unknown placeholder {0}",
     "{NAME.text}": "unknown placeholder {NAME.text}",
-    "{NAME[0]}": "unknown placeholder {NAME[0]}",
     "{NAME!r}": "unknown placeholder {NAME!r}",
-    "{NAME:>9}": "unknown placeholder {NAME:>9}",
     "{ NAME }": "unknown placeholder { NAME }",
     "{NAME": "a brace that belongs to no placeholder",
     "{NAME} }": "a brace that belongs to no placeholder",
@@ -102,5 +96,4 @@ def test_a_placeholder_that_does_not_fit_is_refused_by_its_name(
 
 
 def test_an_escaped_brace_is_a_brace() -> None:
-    """Twice written, as ``str.format`` has it."""
     assert check_placeholders("{{x}} {a}", ["a"]).format(a=1) == "{x} 1"

@@ -1,9 +1,16 @@
-"""The probes find in the demo models what was planted: withheld, taught wrong, contradictory."""
+"""The demo, and what the probes find in its models: words withheld, facts taught wrong."""
 
 from __future__ import annotations
 
+import io
+import json
+import re
+import shutil
+import sys
 from collections.abc import Mapping
+from contextlib import redirect_stdout
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,28 +19,66 @@ import pytest
 
 import tacit
 from tacit import Run, Runs
+from tacit.cli import main
 from tacit.coherence.ontology import Ontology
 from tacit.models.registry import DEMOS
 from tacit.probes.consistency.template import load_templates
-from tacit.sources.demo import FACTS, NORMS, QUESTIONS, THINGS, planted
+from tacit.sources.demo import NORMS, QUESTIONS, THINGS, planted
+from tests.cli.conftest import TRIPLES, Ran, Tacit
+from tests.cli.conftest import tacit as command
+
+__all__ = ["command"]
 
 pytestmark = pytest.mark.slow
 
+README = Path(__file__).parents[1] / "README.md"
+DEMO = "tacit demo --no-open"
 PLANTED = planted()
 STATEMENT = ("subject", "relation", "object")
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Runs]:
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """The folder in which ``tacit demo`` was run, and the lines that it printed."""
+    folder, printed = tmp_path_factory.mktemp("demo"), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed):
+        patch.chdir(folder)
+        patch.setattr(sys, "argv", DEMO.split())
+        with pytest.raises(SystemExit) as stopped:
+            main()
+    assert not stopped.value.code
+    return folder / "tacit-demo", printed.getvalue().splitlines()
+
+
+def test_the_readme_shows_what_the_demo_prints(demo: tuple[Path, list[str]]) -> None:
+    """Line by line; on another processor, the last digits of numbers may differ."""
+    blocks = re.findall(r"```(\w+)\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    (shown,) = (block for language, block in blocks if language == "text" and "Planted" in block)
+    assert any(line.startswith(DEMO) for _, block in blocks for line in block.splitlines())
+    folder, lines = demo
+    printed = [line for line in lines if line[:7] != "Report:"]
+    assert [masked(line) for line in printed] == [masked(line) for line in shown.splitlines()]
+    assert printed[-1] == shown.splitlines()[-1]
+    assert (folder / "report.html").is_file()
+
+
+def masked(line: str) -> str:
+    """The words of a line, each number as a mark."""
+    return re.sub("[0-9][0-9.,\u2212]*", "#", line.replace("\N{NO-BREAK SPACE}", " "))
+
+
+@pytest.fixture(scope="module")
+def runs(demo: tuple[Path, list[str]]) -> dict[str, Runs]:
     """The runs of both models with each probe; of consistency, with two pairs of answer words."""
-    folder = tmp_path_factory.mktemp("demo")
+    folder, _ = demo
     templates = load_templates()
     few = replace(templates, pairs=templates.pairs[:2])  # to be quick
     asked: dict[str, Any] = {"model": [*DEMOS], "store": folder / "store", "progress": False}
-    kb = tacit.build_kb(FACTS, folder / "facts.kb")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tacit.probes.consistency.template._shipped", lambda: few)
-        consistency = tacit.run("consistency", questions=QUESTIONS, kb=kb, **asked)
+        consistency = tacit.run(
+            "consistency", questions=QUESTIONS, kb=folder / "knowledge.kb", **asked
+        )
     return {
         "parts": tacit.run("parts", drawings=THINGS, **asked),
         "consistency": consistency,
@@ -102,3 +147,50 @@ def test_the_contradictions_planted_are_the_ones_found_and_repaired(run: Mapping
 def test_knowing_the_background_predicts_the_answer(run: Mapping[str, Run]) -> None:
     """Conceptual consistency is above chance: the lift's interval is clear of 0."""
     assert run["consistency"].tables["consistency"]["lift_low"].item() > 0
+
+
+def test_a_new_question_is_predicted(
+    demo: tuple[Path, list[str]], command: Tacit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A taught question above a withheld one; again nothing is asked; changed data are refused."""
+    copied = shutil.copytree(demo[0], tmp_path / "tacit-demo")
+    monkeypatch.chdir(tmp_path)
+    kb, run = copied / "knowledge.kb", "tacit-demo/consistency"
+    wag = ("What does a dog wag?", "tail,paw,nose")
+
+    def predict(question: str, choices: str, *more: object) -> Ran:
+        return command("predict", run, question, "--choices", choices, *more)
+
+    taught, withheld = (
+        json.loads(predict(*asked, "--json").out)
+        for asked in (wag, ("What is a hammer used for?", "hit nail,sing,sleep"))
+    )
+    for found in (taught, withheld):
+        assert list(found) == ["p_correct", "interval", "answer", "facts", "predictor", "note"]
+        assert found["interval"][0] <= found["p_correct"] <= found["interval"][1]
+        assert all(list(fact) == ["fact", "correct", "effect"] for fact in found["facts"])
+    assert taught["answer"] == "tail"
+    assert taught["p_correct"] > withheld["p_correct"]
+    assert {fact["fact"]: fact["correct"] for fact in taught["facts"]}["dog HasA tail"] is True
+
+    stored = sorted(Path(".tacit").rglob("*.parquet"))
+    shown = predict(*wag)
+    assert shown.out.startswith("Answer: tail\nProbability that it is correct: ")
+    assert "dog HasA tail" in shown.out
+    assert re.search(r"effect,\n.*correct +points\n", shown.out)
+    assert sorted(Path(".tacit").rglob("*.parquet")) == stored
+    in_python = tacit.load_run(run).predict(wag[0], wag[1].split(","))
+    assert in_python.to_json() == taught
+
+    other = predict("What does a dog wag?", "tail,paw", "--model", "demo-masked")
+    assert (other.code, "differs from the model of the run" in other.err) == (2, True)
+    kb.rename("moved.kb")
+    moved = predict(*wag)
+    assert moved.code == 2
+    assert "knowledge.kb, which the run used, does not exist here: give --kb PATH" in moved.err
+    assert json.loads(predict(*wag, "--kb", "moved.kb", "--json").out) == taught
+    Path("triples.tsv").write_text(TRIPLES, encoding="utf-8")
+    assert command("kb", "import", "triples.tsv", "--out", kb).code == 0
+    changed = predict(*wag)
+    assert changed.code == 2
+    assert "knowledge.kb has changed since the run" in changed.err

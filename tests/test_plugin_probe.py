@@ -88,10 +88,7 @@ def test_it_runs_prints_compares_draws_and_is_reported(
 
 
 def test_figures_are_right(pairs: Path) -> None:
-    """Accuracy as counted by hand from the beliefs, paired difference as well.
-
-    A chart of questions has a mark for each, not only those of the other tables.
-    """
+    """As counted by hand from the beliefs; a chart of questions has a mark for each of them."""
     runs = tacit.run("synonyms", model=["demo", DEMO_MASKED], pairs=str(pairs), progress=False)
     labels = [line.split("\t")[2] == "yes" for line in PAIRS.splitlines()[1:]]
     means = []
@@ -116,10 +113,7 @@ def test_figures_are_right(pairs: Path) -> None:
 
 
 def test_what_a_class_declares_is_added_to_what_follows_from_its_results(pairs: Path) -> None:
-    """Figures, tables and headlines, also in a class derived from it.
-
-    A figure that is in the class alone is refused.
-    """
+    """Also in a class derived from it; a figure that is in the class alone is refused."""
     kind = base.probe("synonyms")
     again = type("Again", (kind,), {"by": "word", "figures": ()})
     assert list(declared_figures(kind)) == ["right_by_label", "beliefs"]
@@ -169,10 +163,7 @@ def test_shares_have_the_verdict_of_all_probes(
 def test_findings_that_are_not_as_declared_are_refused(
     pairs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When they are made: a table, a column or a kind that is another.
-
-    When they are read: those of another version, with what to do.
-    """
+    """When they are made, and when they are read: those of another version, with what to do."""
     kind = base.probe("synonyms")
     asked = {"model": "demo", "pairs": pairs, "progress": False}
     found = tacit.run(kind, **asked, out="run").findings
@@ -279,7 +270,6 @@ def test_a_wrong_file_or_a_wrong_line_of_a_probe_is_named(
 
 
 def test_what_cannot_be_asked_is_refused(pairs: Path) -> None:
-    """A row that occurs twice, or whose key is not whole; a template without its placeholders."""
     asked = {"model": "demo", "pairs": pairs, "progress": False}
     for text, problem in (("Yes?", "lacks the placeholder {word}"), ("{x}", "unknown")):
         with pytest.raises(RequestError, match=problem):
@@ -294,7 +284,6 @@ def test_what_cannot_be_asked_is_refused(pairs: Path) -> None:
 
 
 def test_a_model_is_given_as_an_object(pairs: Path) -> None:
-    """The model may be one that Tacit loaded, or an object that implements the protocol."""
     asked = {"pairs": pairs, "progress": False}
     loaded = tacit.load_model("demo")
     by_name = tacit.run("synonyms", model="demo", **asked)

@@ -17,14 +17,12 @@ HOOK = runpy.run_path(str(ROOT / "scripts" / "site_pages.py"))
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
 def test_links_of_the_repositorys_own_pages_lead_somewhere(name: str) -> None:
-    """Each to a file that is there; addresses are not followed."""
     links = re.findall(r"\]\(([^)#\s]+)", (ROOT / name).read_text(encoding="utf-8"))
     missing = [link for link in links if "://" not in link and not (ROOT / link).exists()]
     assert not missing
 
 
 def test_pages_with_the_marker_are_those_that_are_generated() -> None:
-    """And no other page has it."""
     pages = (ROOT / "docs").rglob("*.md")
     marked = {
         path.relative_to(ROOT / "docs").as_posix()
@@ -52,7 +50,7 @@ def test_a_page_is_generated(page: str, heading: str) -> None:
 
 @pytest.mark.slow
 def test_the_site_builds_strictly(tmp_path: Path) -> None:
-    """With its notebook executed, in a folder of its own; a broken link or anchor fails."""
+    """A broken link or anchor fails; the notebooks are run by tests of their own."""
     pytest.importorskip("mkdocs", reason="the extra docs is not installed")
     ran = subprocess.run(
         [
@@ -60,14 +58,12 @@ def test_the_site_builds_strictly(tmp_path: Path) -> None:
             *("--config-file", str(ROOT / "mkdocs.yml"), "--site-dir", str(tmp_path / "site")),
         ],
         cwd=tmp_path,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "TACIT_STORE": str(tmp_path / "store")},
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "EXECUTE_NOTEBOOKS": "false"},
         capture_output=True,
         text=True,
         check=False,
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    notebook = (tmp_path / "site" / "tutorials" / "first-hour.html").read_text(encoding="utf-8")
-    assert "constraint" in notebook
+    assert (tmp_path / "site" / "tutorials" / "first-hour.html").is_file()
     tables = (tmp_path / "site" / "reference" / "tables.html").read_text(encoding="utf-8")
     assert "share_true" in tables
-    assert not list(ROOT.glob("*.kb"))

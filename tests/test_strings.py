@@ -76,10 +76,7 @@ DIFFERENT = ("ice cafe", "Ice café", "icecafé", "ice  café", "ice cafè")
 
 
 def test_names_that_look_the_same_are_the_same() -> None:
-    """A name is compared in NFC, without invisible characters, and with plain spaces.
-
-    Accents, letter case and spaces matter, and so do tags, in which some flags differ.
-    """
+    """Accents, letter case and spaces matter, and so do tags, in which some flags differ."""
     assert {name: comparable(other) for name, other in SPELLINGS.items()} == dict.fromkeys(
         SPELLINGS, CAFE
     )
@@ -89,7 +86,6 @@ def test_names_that_look_the_same_are_the_same() -> None:
 
 @given(st.text())
 def test_the_compared_form_is_compared_to_itself(text: str) -> None:
-    """The form in which names are compared is its own form, and does not depend on NFC or NFD."""
     form = comparable(text)
     assert comparable(form) == form
     assert comparable(unicodedata.normalize("NFD", text)) == form
@@ -268,7 +264,6 @@ JOINS: list[Callable[[Path, str, str], object]] = [
 def test_two_spellings_of_a_name_are_joined(
     join: Callable[[Path, str, str], object], tmp_path: Path
 ) -> None:
-    """Wherever two names meet, a name and its other spelling do what one spelling would."""
     assert join(tmp_path, CAFE, EVERY_WAY) == join(tmp_path, CAFE, CAFE)
 
 

@@ -42,11 +42,7 @@ def write(folder: Path, name: str, content: str | bytes) -> Path:
 
 
 def test_a_table_is_written_as_people_read_it(tmp_path: Path) -> None:
-    """Truth values are True and False in TSV and CSV, and a missing value is an empty cell.
-
-    JSONL and Parquet give back numbers, truth values and missing values as they were. Missing
-    folders are made, and what is written can be read by everyone.
-    """
+    """JSONL and Parquet give back numbers, truth values and missing values as they were."""
     folder = tmp_path / "a" / "b"
     csv = "subject,p_true,believed,n\ntrunk,0.25,False,1\n,,,2\n"
     texts = {".csv": csv, ".tsv": csv.replace(",", "\t")}
@@ -71,14 +67,12 @@ def test_a_table_is_written_as_people_read_it(tmp_path: Path) -> None:
 def test_delimited_text_gives_back_any_text(
     tmp_path: Path, suffix: str, rows: list[tuple[str, str]]
 ) -> None:
-    """TSV and CSV give back tabs, line breaks, commas and quotes as they were."""
     frame = pl.DataFrame(rows, schema=["a", "b"], orient="row")
     write_table(frame, tmp_path / f"t{suffix}")
     assert read_table(tmp_path / f"t{suffix}").equals(frame)
 
 
 def test_no_table_is_written_when_one_cannot_be(tmp_path: Path) -> None:
-    """All suffixes are checked before the first table is written."""
     with pytest.raises(DataError, match="unsupported suffix"):
         write_tables([(TABLE, tmp_path / "1.csv"), (TABLE, tmp_path / "2.doc")])
     assert list(tmp_path.iterdir()) == []
@@ -103,10 +97,8 @@ def test_no_table_is_written_when_one_cannot_be(tmp_path: Path) -> None:
         ("t.jsonl", '{"a": 1}\n{"a": "\\ud800"}\n', ", line 2: has an unpaired surrogate"),
         ("t.jsonl", '{"\\ud800": 1}\n', ", line 1: has an unpaired surrogate"),
         ("t.jsonl", '{"a": 9223372036854775808}', ", line 1: has an integer of more than 64 bits"),
-        ("t.jsonl", '{"a": ' + "1" * 5000 + "}", ", line 1: is not JSON"),
         ("t.jsonl", "[" * 100_000, ", line 1: is not JSON"),
         ("t.jsonl", "", ": has no column a, b; expected a, b, found none"),
-        ("t.jsonl", b"\xe4", ", line 1: is not UTF-8 text"),
         ("t.parquet", "no such thing", ": cannot be read as Parquet"),
         ("t.xlsx", "", ": has the unsupported suffix '.xlsx'; expected one of .tsv, .csv, .jso"),
     ],
@@ -129,7 +121,6 @@ def test_whole_and_other_numbers_of_a_column_may_be_mixed(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("cell", [[1], {"x": 1}, b"1"])
 def test_columns_that_are_no_cells_are_refused(tmp_path: Path, cell: object) -> None:
-    """Lists, records and bytes in Parquet are refused where they are read."""
     pl.DataFrame({"b": [1], "a": [cell]}).write_parquet(tmp_path / "t.parquet")
     with pytest.raises(
         DataError, match=r"column a has the type .*; expected text, numbers or Boolean"
@@ -181,10 +172,7 @@ def test_json_lines_come_with_their_numbers(tmp_path: Path) -> None:
 
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
-    """When writing fails the file that was there stays, and nothing is left beside it.
-
-    A path below a file, or one that is a folder, cannot be written.
-    """
+    """A path below a file, or one that is a folder, cannot be written."""
     path = write(tmp_path, "t.tsv", "old")
 
     def fail(file: Path) -> None:
@@ -210,7 +198,6 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
     ],
 )
 def test_a_key_that_stands_twice_is_refused(tmp_path: Path, line: str, key: str) -> None:
-    """With its line: nobody knows which of the two was meant."""
     path = tmp_path / "p.jsonl"
     path.write_text('{"n": 1}\n\n' + line + "\n", encoding="utf-8")
     for read in (read_table, read_json_lines):
@@ -288,7 +275,6 @@ COUNTS = table_with("a table of counts", "name", "count")
 def test_outputs_are_files_of_their_own(
     tmp_path: Path, outputs: list[str], problem: str, *, force: bool
 ) -> None:
-    """An output that is a folder, an input, or another output is refused, links followed."""
     (tmp_path / "in.tsv").write_text("a")
     (tmp_path / "folder.tsv").mkdir()
     (tmp_path / "folder").mkdir()
@@ -301,10 +287,7 @@ def test_outputs_are_files_of_their_own(
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_table_of_the_same_kind_is_overwritten(tmp_path: Path, suffix: str) -> None:
-    """In each format, with further columns or without; and what is empty, as nothing is lost.
-
-    Outputs that differ from one another and from the input are no error, nor is None.
-    """
+    """With further columns or without; and what is empty, as nothing is lost."""
     path, empty = tmp_path / f"counts{suffix}", tmp_path / "new.jsonl"
     write_table(pl.DataFrame({"more": ["x"], "count": [1], "name": ["a"]}), path)
     empty.touch()

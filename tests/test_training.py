@@ -82,7 +82,6 @@ def watched(folder: Path, options: dict[str, Any], **settings: object) -> Traine
 
 
 def steps_of(trainer: Trainer) -> list[int]:
-    """The steps at which the probe ran."""
     return [int(entry["step"]) for entry in trainer.state.log_history if SAYS_TRUE in entry]
 
 
@@ -95,13 +94,13 @@ def losses(trainer: Trainer) -> list[dict[str, float]]:
     ]
 
 
-def test_training_is_unchanged(tmp_path: Path, temporary: Path) -> None:
-    """All losses and weights are equal in every bit, and nothing is left in memory or on disk."""
-    plain = trainer_of(tmp_path)
+def test_training_is_unchanged_and_each_step_measured(tmp_path: Path, temporary: Path) -> None:
+    """Losses and weights are equal in every bit; each step is logged as a run finds it."""
+    plain = trainer_of(tmp_path, learning_rate=1e-2)
     plain.train()
-    trainer = watched(tmp_path, {"every": 3, "out": tmp_path / "runs", "gate": ENDS, "stop": False})
+    options = {"every": 3, "out": tmp_path / "runs", "gate": ENDS, "stop": False}
+    trainer = watched(tmp_path, options, learning_rate=1e-2)
     assert not list(temporary.glob("tacit-*"))
-    assert steps_of(trainer) == [0, 3, 4]
     assert losses(trainer) == losses(plain)
     expected, model = plain.model, trainer.model
     assert expected is not None
@@ -110,15 +109,8 @@ def test_training_is_unchanged(tmp_path: Path, temporary: Path) -> None:
     after = expected.state_dict()
     assert all(after[name].equal(value) for name, value in model.state_dict().items())
 
-
-def test_every_step_is_measured_anew(tmp_path: Path) -> None:
-    """What is logged is what a run on the model of that step finds, and its change."""
-    trainer = watched(
-        tmp_path,
-        {"every": 2, "out": tmp_path / "runs", "gate": ENDS, "stop": False},
-        learning_rate=1e-2,
-    )
-    runs = {step: tacit.load_run(tmp_path / "runs" / f"step-{step}") for step in (0, 2, 4)}
+    assert steps_of(trainer) == [0, 3, 4]
+    runs = {step: tacit.load_run(tmp_path / "runs" / f"step-{step}") for step in (0, 3, 4)}
     assert len({run.model["fingerprint"] for run in runs.values()}) == 3
     entries = [entry for entry in trainer.state.log_history if SAYS_TRUE in entry]
     for entry in entries:
@@ -126,7 +118,7 @@ def test_every_step_is_measured_anew(tmp_path: Path) -> None:
         for end in ("", "_low", "_high"):
             assert entry.get(f"{SAYS_TRUE}{end}") == metrics.get(f"parts/says_true{end}")
         assert f"{SAYS_TRUE}_n" not in entry
-    own = tacit.run("parts", model=(trainer.model, trainer.processing_class), **ASKED)
+    own = tacit.run("parts", model=(model, trainer.processing_class), **ASKED)
     assert own.metrics == runs[4].metrics
     changes = [entry.get("tacit/gate/parts/says_true") for entry in entries]
     shares = [entry[SAYS_TRUE] for entry in entries]
@@ -263,7 +255,6 @@ torch.distributed.destroy_process_group()  # else gloo's threads can abort a pro
 
 @pytest.mark.slow
 def test_all_processes_stop_at_the_same_step(tmp_path: Path) -> None:
-    """The main process runs the probe and decides for the others."""
     script = tmp_path / "two.py"
     script.write_text(TWO_PROCESSES)
     launch = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]

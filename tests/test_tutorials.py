@@ -6,19 +6,22 @@ import ast
 import os
 import re
 import runpy
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import pytest
 
-from tacit.sources.drawings import demo_drawings
+from tacit.cli import main
 from tests.other_packages import PLUGINS
 
 TUTORIALS = sorted((Path(__file__).parents[1] / "docs" / "tutorials").glob("*.py"))
 SHELL = TUTORIALS[0].parent / "first-hour-shell.md"
+HOW_TO = TUTORIALS[0].parents[1] / "how-to"
 
 
 @pytest.fixture
@@ -30,7 +33,6 @@ def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], dict
 
 
 def test_the_first_hour_runs(ran: Callable[[str], dict[str, Any]], tmp_path: Path) -> None:
-    """All three probes, a comparison, and a report."""
     found = ran("first-hour")
     assert found["parts"].tables["violation"].height
     assert found["consistency"].summary["consistency"]
@@ -63,49 +65,42 @@ def test_every_cell_shows_something(path: Path) -> None:
         assert isinstance(ast.parse(cell).body[-1], ast.Expr), cell
 
 
-def given(script: str, folder: Path) -> None:
-    """Runs a script of the shell in a folder, where it must end well."""
-    environment = {name: value for name, value in os.environ.items() if name != "TACIT_STORE"}
-    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
-    command = ["bash", "-eu", "-c", script]
-    ran = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
-    assert ran.returncode == 0, script + ran.stderr
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Runs a script in an empty folder: ``tacit`` in this process, all else by the shell."""
+    monkeypatch.delenv("TACIT_STORE", raising=False)
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, str] = {}
+
+    def by_bash(line: str) -> str:
+        command = ["bash", "-eu", "-c", line]
+        return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+    def run(script: str) -> None:
+        for line in script.splitlines():
+            if line.startswith("tacit "):
+                monkeypatch.setattr(sys, "argv", shlex.split(Template(line).substitute(names)))
+                with pytest.raises(SystemExit) as stopped:
+                    main()
+                assert not stopped.value.code, line
+            elif assigned := re.fullmatch(r"(\w+)=\$\((.+)\)", line):
+                names[assigned[1]] = by_bash(assigned[2]).strip()
+            else:
+                by_bash(line)
+
+    return run
 
 
 @pytest.mark.slow
-def test_the_shell_tutorial_runs(tmp_path: Path) -> None:
-    """Every command of its shell blocks, one after the other, in an empty folder."""
+def test_the_shell_tutorial_runs(shell: Callable[[str], None], tmp_path: Path) -> None:
+    """Every command of its shell blocks but the demo, which the README's test runs."""
     blocks = re.findall(r"```sh\n(.*?)```", SHELL.read_text(encoding="utf-8"), re.DOTALL)
-    given("".join(blocks), tmp_path)
-    assert (tmp_path / "tacit-demo" / "report.html").is_file()
+    demo, *commands = "".join(blocks).splitlines()
+    assert demo == "tacit demo --no-open"
+    shell("\n".join(commands))
     assert (tmp_path / "comparison.html").is_file()
     assert "part of" in (tmp_path / "repaired.csv").read_text(encoding="utf-8")
-
-
-HOW_TO = Path(__file__).parents[1] / "docs" / "how-to"
-SAVED = re.compile(
-    r"[Ss]ave\s+the\s+following\s+\w+\s+as\s+`([^`]+)`.*?\n\n```\w+\n(.*?)```|```sh\n(.*?)```",
-    re.DOTALL,
-)
-OWN_DATA = ("own-drawings", "own-norms", "own-questions", "own-templates", "suites")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", OWN_DATA)
-def test_a_page_on_own_data_runs(name: str, tmp_path: Path) -> None:
-    """Its files are saved and its commands run, in their order, in an empty folder."""
-    page = (HOW_TO / f"{name}.md").read_text(encoding="utf-8")
-    (tmp_path / "everyday-things").symlink_to(demo_drawings())
-    commands = 0
-    for path, content, block in SAVED.findall(page):
-        if path:
-            (tmp_path / path).write_text(content, encoding="utf-8")
-            continue
-        commands += 1
-        given(block, tmp_path)
-    assert commands
 
 
 def test_the_pages_on_adding_a_probe_and_a_backend_show_those_of_the_tests() -> None:

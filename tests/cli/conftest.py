@@ -30,8 +30,6 @@ q3,What is blue?,sky|grass,sky,blue
 
 @dataclass(frozen=True)
 class Ran:
-    """How a command ended, and what it printed."""
-
     code: int
     out: str
     err: str
@@ -86,7 +84,6 @@ def pair(finished_pair: Path, workplace: Path) -> Path:
 
 @pytest.fixture
 def source(tacit: Tacit, workplace: Path) -> Path:
-    """A working folder with a small knowledge base and three questions."""
     (workplace / "triples.tsv").write_text(TRIPLES, encoding="utf-8")
     (workplace / "questions.csv").write_text(QUESTIONS, encoding="utf-8")
     assert tacit("kb", "import", "triples.tsv", "--out", "small.kb").code == 0

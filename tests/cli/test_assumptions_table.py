@@ -15,7 +15,6 @@ def test_nothing_is_wider_than_the_terminal(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """No column is cut, nor any interval broken; whole sentences have no probability."""
     monkeypatch.setenv("COLUMNS", "80")
     found = small_run(wording=wording)
     request, manifest = {"probe": "assumptions"}, {"summary": found.summary}

@@ -27,7 +27,6 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
 
 @pytest.fixture
 def source(site: Site) -> Source:
-    """A data set of two files."""
     return source_of(site, {"a.tsv": CONTENT, "b.tsv": b"b"})
 
 
@@ -66,7 +65,6 @@ def test_what_an_interruption_left_is_resumed(
 def test_a_connection_that_is_cut_is_resumed_by_the_next_command(
     site: Site, source: Source, tmp_path: Path
 ) -> None:
-    """What has arrived is not asked for again."""
     site.cuts = 5000
     with pytest.raises(NetworkError, match="run the same command again to resume"):
         fetch(source, tmp_path, lambda _: None)
@@ -93,7 +91,6 @@ def test_a_file_that_is_not_the_registrys_is_not_kept(
     kind: type[TacitError],
     message: str,
 ) -> None:
-    """Its size, its hash and its existence are checked."""
     site.files = {} if content is None else {**site.files, "a.tsv": content}
     with pytest.raises(kind, match=message):
         fetch(source, tmp_path, lambda _: None)
@@ -120,7 +117,6 @@ def test_a_folder_that_cannot_take_the_files_is_refused(
 def test_a_proxy_is_used(
     site: Site, source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As the environment has it."""
     files = [replace(one, url=f"http://one.test/{one.saved}") for one in source.files]
     monkeypatch.setenv("HTTP_PROXY", site.address)
     assert len(fetch(replace(source, files=files), tmp_path, lambda _: None)) == 2
@@ -154,7 +150,6 @@ def test_what_was_fetched_is_found_by_the_probe(
 
 
 def test_what_cannot_be_fetched_is_described(tacit: Tacit) -> None:
-    """By the steps to get it by hand; an unknown name is refused."""
     ran = tacit("get", "cslb")
     assert ran.code == 2
     assert all(step in ran.err for step in registry().source("cslb").steps)

@@ -16,7 +16,6 @@ from tests.knowledge.tables import edges
 
 @pytest.mark.usefixtures("source")
 def test_a_knowledge_base_is_described(tacit: Tacit) -> None:
-    """Counts, each relation's edges, and what the command line gave."""
     options = ("--licence", "CC0", "--source-version", "7", "--columns", "relation,tail,head")
     ran = tacit("kb", "import", "triples.tsv", "--out", "other.kb", "--json", *options)
     about = json.loads(ran.out)
@@ -74,7 +73,6 @@ def test_facts_of_a_file(tacit: Tacit, source: Path) -> None:
 
 
 def test_bad_lines_are_reported_and_too_many_refused(tacit: Tacit, workplace: Path) -> None:
-    """One in a hundred passes with a warning; more is an error that shows the first."""
     (workplace / "few.tsv").write_text(TRIPLES * 20 + "half a line\n", encoding="utf-8")
     ran = tacit("kb", "import", "few.tsv", "--out", "few.kb")
     assert ran.code == 0
@@ -115,9 +113,7 @@ def test_beliefs_and_facts_load_no_torch(source: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("t.tsv", "head\trelation\ttail\ndog\tAtLocation\tkennel\n"),
         ("t.tsv", '"head"\t"relation"\t"tail"\n"dog"\t"AtLocation"\t"kennel"\n'),
-        ("t.tsv", "Weight\tSubject\tPredicate\tObject\n0.5\tdog\tAtLocation\tkennel\n"),
         ("t.tsv", "\tsubject\trel\tobject\tnote\n1\tdog\tAtLocation\tkennel\tx\n"),
         ("t.jsonl", '{"tail": "kennel", "rel": "AtLocation", "head": "dog", "weight": 1}\n'),
         ("t.parquet", ""),

@@ -48,7 +48,6 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def output_folder(workplace: Path, finished_pair: Path, base: Path) -> Path:
-    """A working folder with what the commands read."""
     (workplace / "beliefs.tsv").write_text(BELIEFS, encoding="utf-8")
     (workplace / "prompts.jsonl").write_text(
         '{"text": "roof is above the", "answers": ["wall"]}\n', encoding="utf-8"

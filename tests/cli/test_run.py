@@ -35,7 +35,6 @@ def manifest(folder: Path) -> dict[str, Any]:
 
 
 def test_a_run_leaves_its_folder_and_prints_what_is_asked(tacit: Tacit, workplace: Path) -> None:
-    """The request, a manifest that says finished and by what engine, questions, findings."""
     before = torch.get_num_threads()
     try:
         ran = tacit(*PARTS, "--out", "run", "--threads", 1, "--tables")
@@ -72,7 +71,6 @@ def test_json_gives_the_summary_of_the_manifest(tacit: Tacit, workplace: Path) -
 
 
 def test_a_dry_run_writes_nothing_and_needs_no_folder(tacit: Tacit, workplace: Path) -> None:
-    """It tells how many questions there are, and about how long they take."""
     ran = tacit(*ANY, "--model", "demo", "--dry-run", "--json")
     (estimate,) = json.loads(ran.out)["runs"]
     assert (estimate["prompts"], estimate["distinct"], estimate["stored"]) == (1288, 1288, 0)
@@ -84,8 +82,6 @@ def test_a_dry_run_writes_nothing_and_needs_no_folder(tacit: Tacit, workplace: P
 def test_a_run_that_fails_says_so(
     tacit: Tacit, workplace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its manifest says failed and why; made again, it finishes."""
-
     def failing(*_: object, **__: object) -> None:
         raise OSError("the disk is full")
 
@@ -160,7 +156,6 @@ def test_a_models_own_beliefs_give_its_own_findings(tacit: Tacit, workplace: Pat
 
 
 def test_figures_are_drawn_in_the_formats_given(tacit: Tacit, workplace: Path) -> None:
-    """With the graphs of the things given."""
     options = ("--figures", "svg,pdf", "--palette", "okabe-ito", "--graphs", "peach")
     ran = tacit(*PARTS, "--out", "run", *options)
     assert ran.code == 0, ran.err

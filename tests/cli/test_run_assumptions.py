@@ -51,30 +51,9 @@ def run(tacit: Tacit, workplace: Path, models: Path) -> Callable[..., Ran]:
     return ran
 
 
-@pytest.mark.slow
-def test_a_run_of_a_masked_model(run: Callable[..., Ran], workplace: Path) -> None:
-    """Its folder is whole, and says what was left out."""
-    ran = run("run", "--figures", "svg")
-    assert ran.code == 0, ran.err
-    manifest = json.loads((workplace / "run" / "manifest.json").read_text())
-    assert manifest["status"] == "finished"
-    assert manifest["summary"]["norms"] == {"concepts": 6, "properties": 56}
-    findings = workplace / "run" / "findings"
-    left = pl.read_parquet(findings / "filters.parquet").select("of", "filter", "left")
-    rows = {(of, name): n for of, name, n in left.iter_rows()}
-    assert rows["concepts for retrieval", "begins with a vowel sound"] == 5
-    assert rows["concepts for “is a”", "no response"] == 5
-    retrieval = pl.read_parquet(findings / "retrieval.parquet")
-    assert retrieval.filter(pl.col("category").is_null()).height == 50
-    assert retrieval["rank"].null_count() == 0
-    assert list((workplace / "run" / "figures").glob("*.svg"))
-    assert (workplace / "run" / "blocks.parquet").is_file()
-
-
 def test_models_are_compared_on_the_words_they_share(
     run: Callable[..., Ran], workplace: Path
 ) -> None:
-    """Each has a run, and the differences stand beside them."""
     ran = run("runs", "--wording", "both", of=("masked", "other", "causal"))
     assert ran.code == 0, ran.err
     sizes = {
@@ -94,7 +73,6 @@ def test_models_are_compared_on_the_words_they_share(
 def test_corrections_that_meet_no_property_are_named(
     run: Callable[..., Ran], workplace: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """In a warning, so that a misspelled one does not go unnoticed."""
     own = "feature\twording\nhas legs\twalks on legs\nhas wheels\trolls\n"
     (workplace / "own.tsv").write_text(own, encoding="utf-8")
     assert run("run", "--corrections", "own.tsv", "--dry-run").code == 0

@@ -47,7 +47,6 @@ def test_a_run_from_its_questions_to_one_of_them(tacit: Tacit, source: Path) -> 
 
 @pytest.mark.slow
 def test_facts_beyond_the_cap_are_reported(tacit: Tacit, source: Path) -> None:
-    """Counted in the summary and in the block."""
     ran = run(tacit, "run", "--cap", 1)
     summary = json.loads((source / "run" / "manifest.json").read_text())["summary"]
     assert (summary["questions_beyond_cap"], summary["facts_beyond_cap"]) == (2, 2)
@@ -82,7 +81,6 @@ def test_the_same_run_gives_the_same_bytes(tacit: Tacit, source: Path) -> None:
 
 
 def test_a_dry_run_counts_prompts_and_writes_nothing(tacit: Tacit, source: Path) -> None:
-    """By group, and with --fast; two of the three questions have facts to state."""
     asked = ("--dry-run", "--intervene", "--context-facts", 1, "--limit", 3)
     (counted,) = json.loads(run(tacit, "run", *asked, "--json").out)["runs"]
     assert counted["groups"] == {

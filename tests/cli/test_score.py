@@ -81,7 +81,6 @@ def test_packing_is_turned_off(tacit: Tacit) -> None:
 def test_a_bad_prompt_is_named_and_nothing_is_written(
     tacit: Tacit, workplace: Path, line: object, message: str
 ) -> None:
-    """Exit code 2, what was wrong, and neither scores nor store."""
     ran = score(tacit, "scores.jsonl", GOOD[0], line)
     assert (ran.code, ran.err.count("\n")) == (2, 1)
     assert message in ran.err
@@ -90,7 +89,6 @@ def test_a_bad_prompt_is_named_and_nothing_is_written(
 
 @pytest.mark.usefixtures("workplace")
 def test_a_prompt_beyond_the_window_is_skipped(tacit: Tacit) -> None:
-    """It has its line, with nulls and the reason, and it is counted and listed."""
     ran = score(tacit, "scores.jsonl", GOOD[0], LONG, GOOD[1], options=("--json",))
     assert ran.code == 0, ran.err
     first, skipped, last = scores("scores.jsonl")

@@ -81,18 +81,6 @@ def test_prompts_are_scored_and_the_second_time_taken_from_the_store(
     assert a == b
 
 
-def test_a_server_that_fails_the_preflight_is_refused(
-    tacit: Tacit, server: Serving, prompts: Path, workplace: Path
-) -> None:
-    """Exit code 2, one line, and nothing is written."""
-    server.manners = Manners(echo="shifted", top=0)
-    ran = tacit("score", prompts, "--model", server.address, "--out", "scores.jsonl")
-    assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert "cannot be used" in ran.err
-    assert "its echo is incorrect" in ran.err
-    assert [path.name for path in workplace.iterdir()] == ["prompts.jsonl"]
-
-
 def test_why_answers_are_missing_stays_with_the_run(
     tacit: Tacit, server: Serving, drawings: Path, workplace: Path
 ) -> None:
@@ -270,7 +258,6 @@ def test_sampled_replies_answer_the_parts_probe(
 
 
 def test_first_tokens_answer_the_parts_probe(chat: Run, server: Serving, workplace: Path) -> None:
-    """And are the server's own log-probabilities."""
     ran = chat("r", "--yes")
     assert ran.code == 0, ran.err
     assert "Elicitation: log-probabilities of first tokens, in chat" in ran.out
@@ -338,20 +325,7 @@ def test_a_dry_run_tells_the_cost_and_calls_nobody(chat: Run, server: Serving) -
     assert server.statuses.total() == 0
 
 
-def test_reasoning_that_is_cut_is_counted(chat: Run, server: Serving, workplace: Path) -> None:
-    """Apart from the other replies that are no answer."""
-    server.manners.speech = Speech(
-        thinks="tags", thought=lambda draw: 40 * (draw % 3 == 0), several="ignored"
-    )
-    ran = chat("r", "--samples", 6, "--thinking-tokens", 10, "--yes")
-    assert ran.code == 0, ran.err
-    votes = json.loads((workplace / "r" / "manifest.json").read_text())["summary"]["votes"]
-    assert 0 < votes["truncated"] < votes["unparsed"]
-    assert f"{votes['truncated']:,} replies were cut off during reasoning" in ran.out
-
-
 def test_prompts_of_a_file_are_voted_on(tacit: Tacit, server: Serving, prompts: Path) -> None:
-    """Each answer with its votes and its share."""
     prompts.write_text('{"text": "Is it?", "answers": ["True", "False"]}\n')
     common = ("--model", server.address, "--api", "chat", "--yes", "--json")
     ran = tacit("score", prompts, *common, "--samples", 20, "--out", "votes.jsonl")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import polars as pl
@@ -15,12 +14,10 @@ from tacit.sources.demo import NORMS
 from tacit.sources.drawings import demo_drawings
 from tacit.tables import read_table
 from tests.cli.conftest import Tacit
+from tests.fetched_data import PARROT, needs_parrot
 
 DEMO = demo_drawings()
 PEACH = ("show", "prompts", "parts", "--model", "demo", "--drawings", DEMO, "--things", "peach")
-DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
-PARROT = DATA / "parrot"
-needs_parrot = pytest.mark.skipif(not PARROT.is_dir(), reason="the real drawings are not here")
 
 
 def test_prompts_are_shown_as_tokens_and_ids(tacit: Tacit, workplace: Path) -> None:
@@ -62,7 +59,6 @@ def test_prompts_are_printed_one_at_a_time(tacit: Tacit, monkeypatch: pytest.Mon
 
 
 def test_a_prompt_beyond_the_window_is_shown_as_skipped(tacit: Tacit, workplace: Path) -> None:
-    """With its length, and the other prompts are shown."""
     rows = (f"me\tpeach\t---\t{'very ' * 150}old skin\tsurrounds", "\t\t---\tstone\tinside")
     drawing = "".join(f"{row}\tflesh\n" for row in rows)
     (workplace / "annotations-0.tsv").write_text(drawing, encoding="utf-8")
@@ -77,7 +73,6 @@ def test_a_prompt_beyond_the_window_is_shown_as_skipped(tacit: Tacit, workplace:
 
 @pytest.mark.usefixtures("workplace")
 def test_all_prompts_are_written_with_their_keys(tacit: Tacit) -> None:
-    """A row per prompt, with the answers that are scored."""
     ran = tacit(*PEACH, "--out", "parts.tsv")
     assert ran.code == 0, ran.err
     rows = read_table("parts.tsv")

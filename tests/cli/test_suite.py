@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from tests.cli.conftest import Tacit
-from tests.runs.suite.suites import PARTS, Counting, written
+from tests.runs.suite.suites import Counting, written
 
 
 def test_a_suite_prints_a_line_per_run_and_where_the_report_is(
@@ -34,7 +34,6 @@ def test_a_suite_prints_a_line_per_run_and_where_the_report_is(
 def test_json_has_each_run_and_each_failure(
     tacit: Tacit, workplace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Exit code 1, and what failed on standard error."""
     Counting(failing=["b"]).install(monkeypatch)
     file = written(workplace, models=["a", "b"])
     ran = tacit("suite", file, "--json", "--no-report")
@@ -48,20 +47,6 @@ def test_json_has_each_run_and_each_failure(
     assert (found["skipped"], found["report"]) == ([], None)
     assert "tacit: 1 of 2 runs failed\n  parts, b: MemoryError: not enough memory\n" in ran.err
     assert "Run the same command again to repeat what failed." in ran.err
-
-
-def test_options_for_all_runs_can_be_set(
-    tacit: Tacit, workplace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As YAML reads them; hyphens may stand for underscores."""
-    Counting().install(monkeypatch)
-    file = written(workplace, models=["a"], runs=[PARTS, {**PARTS, "name": "other"}])
-    given = ("--set", "limit=2", "--set", "masked-mode=one-at-a-time", "--only", "other")
-    ran = tacit("suite", file, *given, "--out", "elsewhere", "--no-report")
-    assert ran.code == 0, ran.err
-    (folder,) = (workplace / "elsewhere").glob("*/*/run.yaml")
-    asked = yaml.safe_load(folder.read_text(encoding="utf-8"))
-    assert (asked["limit"], asked["masked_mode"]) == (2, "one-at-a-time")
 
 
 def test_a_dry_run_prints_a_row_per_run(tacit: Tacit, workplace: Path) -> None:
@@ -86,7 +71,8 @@ def test_the_papers_suite_is_printed_to_be_edited(tacit: Tacit, workplace: Path)
         "parts",
         "assumptions",
     ]
-    given = ("--only", "parts", "--set", "drawings=things", "--set", "limit=1", "--dry-run")
+    given = ("--only", "parts", "--set", "drawings=things", "--set", "masked-mode=left-to-right")
+    given = (*given, "--set", "limit=1", "--dry-run")
     ran = tacit("suite", "papers", *given)
     assert ran.code == 0, ran.err
     assert "allenai/macaw-11b" in ran.out

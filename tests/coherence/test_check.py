@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import os
 from itertools import permutations
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -18,20 +16,13 @@ from tacit.errors import RequestError
 from tacit.sources.drawings import read_drawings
 from tacit.sources.statements import drawing_statements
 from tests.coherence.enumerated_by_hand import all_assignments, linked
-
-DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
-needs_parrot = pytest.mark.skipif(
-    not (DATA / "parrot").is_dir(), reason="the real drawings are not here"
-)
+from tests.fetched_data import PARROT, needs_parrot
 
 Statement = tuple[str, str, str]
 
 
-def as_beliefs(statements: list[Statement], p: list[float | None]) -> pl.DataFrame:
-    frame = pl.DataFrame(
-        statements, schema=dict.fromkeys(("subject", "relation", "object"), pl.String), orient="row"
-    )
-    return frame.with_columns(p_true=pl.Series(p, dtype=pl.Float64))
+def rows(statements: list[Statement], p: list[float | None]) -> list[tuple[object, ...]]:
+    return [(*statement, belief) for statement, belief in zip(statements, p, strict=True)]
 
 
 def random_case(name: str, n: int, seed: int) -> tuple[Ontology, list[Statement], list[bool]]:
@@ -44,7 +35,7 @@ def random_case(name: str, n: int, seed: int) -> tuple[Ontology, list[Statement]
 
 
 @pytest.mark.parametrize("name", shipped_ontologies())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_jointly_consistent_beliefs_fit_in_some_world(name: str, seed: int) -> None:
     """A group is consistent exactly when one of all assignments holds everything believed."""
@@ -52,7 +43,7 @@ def test_jointly_consistent_beliefs_fit_in_some_world(name: str, seed: int) -> N
     random = np.random.default_rng(seed)
     held = [statement for statement in statements if random.random() < random.choice([0.02, 0.1])]
     p: list[float | None] = [0.9 if each in held else 0.1 for each in statements]
-    found = check(as_beliefs(statements, p), ontology)
+    found = check(rows(statements, p), ontology)
     items = ("item 0", "item 1", "item 2")
     fits = True
     for relations in linked(ontology):
@@ -65,7 +56,7 @@ def test_jointly_consistent_beliefs_fit_in_some_world(name: str, seed: int) -> N
 def test_the_gold_statements_violate_nothing() -> None:
     """0 of 10,615 constraints."""
     ontology = Ontology.load("parts")
-    drawings = read_drawings(DATA / "parrot", ontology.relations)
+    drawings = read_drawings(PARROT, ontology.relations)
     gold = enrich(drawing_statements(drawings), ontology)
     beliefs = gold.with_columns(p_true=pl.col("label").cast(pl.Float64))
     found = check(beliefs, ontology)
@@ -75,9 +66,8 @@ def test_the_gold_statements_violate_nothing() -> None:
 
 
 def test_even_and_missing_beliefs_are_not_believed() -> None:
-    """A p of one half is a tie, an empty one is missing; neither is believed, both are counted."""
     statements = [("a", "above", "b"), ("b", "above", "c"), ("c", "above", "a")]
-    found = check(as_beliefs(statements, [0.5, None, 0.500001]), Ontology.load("parts"))
+    found = check(rows(statements, [0.5, None, 0.500001]))
     assert (found.believed, found.ties, found.missing, found.statements) == (1, 1, 1, 3)
 
 
@@ -86,26 +76,23 @@ def test_macro_and_micro_are_means_over_types_and_over_constraints() -> None:
     believed = [("a", "next to", "b"), ("a", "above", "b"), ("b", "below", "a")]
     others = [(y, r, x) for x, r, y in believed]
     p: list[float | None] = [0.9, 0.9, 0.9, 0.1, 0.1, 0.1]
-    found = check(as_beliefs([*believed, *others], p), Ontology.load("parts"))
+    found = check(rows([*believed, *others], p))
     # Above and below each apply as asymmetric, and together as inverse; only next to is violated.
     assert found.macro == pytest.approx((1 + 0 + 0) / 3)
     assert found.micro == pytest.approx(1 / (1 + 2 + 1))
 
 
 def test_a_groups_column_of_a_results_name_is_kept() -> None:
-    beliefs = as_beliefs([("a", "above", "b"), ("b", "above", "a")], [0.9, 0.8])
-    named = beliefs.with_columns(revision_cost=pl.lit("x"))
-    groups = check(
-        named, Ontology.load("parts"), groups=["revision_cost"], revision_cost=True
-    ).groups
+    two = [{"subject": "a", "object": "b"}, {"subject": "b", "object": "a"}]
+    named = [{**one, "relation": "above", "revision_cost": "x", "p_true": 0.9} for one in two]
+    groups = check(named, groups=["revision_cost"], revision_cost=True).groups
     assert groups["revision_cost (group)"].to_list() == ["x"]
     assert groups["revision_cost"].to_list() == [1]
 
 
 def test_a_violation_tells_its_statements_and_beliefs() -> None:
-    """A broken chain lists both premises and what should follow."""
     statements = [("a", "inside", "b"), ("b", "inside", "c"), ("a", "inside", "c")]
-    found = check(as_beliefs(statements, [0.9, 0.8, 0.3]), Ontology.load("parts"))
+    found = check(rows(statements, [0.9, 0.8, 0.3]))
     chain = found.violations.filter(pl.col("constraint") == "transitive").row(0, named=True)
     assert [chain[f"{name}_3"] for name in ("subject", "relation", "object")] == [
         "a",
@@ -117,6 +104,5 @@ def test_a_violation_tells_its_statements_and_beliefs() -> None:
 
 
 def test_a_column_that_is_not_there_cannot_be_believed() -> None:
-    beliefs = as_beliefs([("a", "above", "b")], [0.9])
     with pytest.raises(RequestError, match="no column repaired of True and False"):
-        check(beliefs, Ontology.load("parts"), "repaired")
+        check([("a", "above", "b", 0.9)], believed="repaired")

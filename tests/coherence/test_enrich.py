@@ -5,15 +5,13 @@ from random import Random
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
 from tacit.coherence.relation import Relation
 from tacit.errors import DataError
-from tacit.sources.drawings import demo_drawings, read_drawings
-from tacit.sources.statements import drawing_statements
 
 PARTS = Ontology.load("parts")
 ITEMS = ("a", "b", "c", "d", "e")
@@ -88,7 +86,6 @@ def _joined(lists: list[list[Statement]]) -> list[Statement]:
 
 @given(any_statements())
 def test_labels_equal_those_of_adjacency_matrices(statements: list[Statement]) -> None:
-    """The labels, or that there is a contradiction, agree with closing adjacency matrices."""
     expected = closed(statements)
     if expected is None:
         with pytest.raises(DataError, match="is implied to be both true and false"):
@@ -97,18 +94,14 @@ def test_labels_equal_those_of_adjacency_matrices(statements: list[Statement]) -
         assert labels_of(enrich(frame(*statements), PARTS)) == expected
 
 
-@given(consistent_statements())
-def test_consistent_statements_are_closed(statements: list[Statement]) -> None:
-    """Statements that follow one order never clash, and agree with the adjacency matrices."""
-    assert labels_of(enrich(frame(*statements), PARTS)) == closed(statements)
-
-
+@settings(max_examples=40)
 @given(consistent_statements(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_change_labels(
     statements: list[Statement], dice: Random
 ) -> None:
-    """Shuffled and repeated rows give the same labels, and true labels enriched add nothing."""
+    """Of statements that never clash: labels of shuffled rows, and of all that is true, stay."""
     enriched = enrich(frame(*statements), PARTS)
+    assert labels_of(enriched) == closed(statements)
     shuffled = [*statements, *statements]
     dice.shuffle(shuffled)
     assert labels_of(enrich(frame(*shuffled), PARTS)) == labels_of(enriched)
@@ -151,7 +144,6 @@ def test_groups_do_not_mix() -> None:
 
 
 def test_nothing_makes_nothing() -> None:
-    """No statements give no rows, with the same columns and a label."""
     empty = frame(("a", "above", "b")).clear()
     assert enrich(empty, PARTS).schema == {**empty.schema, "label": pl.Boolean}
 
@@ -192,7 +184,6 @@ def test_a_transitive_relation_needs_no_other_property(arcs: list[tuple[str, str
 
 
 def test_a_contradiction_names_the_group_and_the_statement() -> None:
-    """A cycle of a transitive relation is an error that names its group and a statement."""
     cycle = frame(("a", "above", "b"), ("b", "above", "c"), ("c", "above", "a"))
     with pytest.raises(
         DataError, match=r"^thing 'tree': 'a above b' is implied to be both true and false"
@@ -200,16 +191,12 @@ def test_a_contradiction_names_the_group_and_the_statement() -> None:
         enrich(cycle.with_columns(pl.lit("tree").alias("thing")), PARTS)
 
 
-def test_nothing_is_beside_itself() -> None:
-    with pytest.raises(DataError, match="'a next to a' is implied to be both"):
-        enrich(frame(("a", "next to", "a")), PARTS)
-
-
 @pytest.mark.parametrize(
     ("statements", "message"),
     [
         (frame(("a", "over", "b")), "^statements: unknown relation 'over'; expected part of,"),
         (frame(("a", "above", "b")).drop("object"), "no column object"),
+        (frame(("a", "next to", "a")), "'a next to a' is implied to be both"),
         (frame(("a", "above", "b")).with_columns(label=True), "have a column label"),
         (
             frame(("a", "above", "b")).with_columns(object=pl.lit(None)),
@@ -220,9 +207,3 @@ def test_nothing_is_beside_itself() -> None:
 def test_malformed_statements_are_errors(statements: pl.DataFrame, message: str) -> None:
     with pytest.raises(DataError, match=message):
         enrich(statements, PARTS)
-
-
-def test_the_demo_drawings_are_consistent() -> None:
-    """The drawings that come with Tacit contradict nothing, and all four constraints apply."""
-    enriched = enrich(drawing_statements(read_drawings(demo_drawings(), PARTS.relations)), PARTS)
-    assert (enriched.height, enriched["label"].sum()) == (278, 154)

@@ -47,7 +47,6 @@ def test_parts_is_worded_as_in_the_paper() -> None:
 
 
 def test_the_fingerprint_covers_every_word(tmp_path: Path) -> None:
-    """The same content has the same fingerprint; one more word has another."""
     one, two, three = (tmp_path / f"{number}.yaml" for number in range(3))
     body = f"name: own\nrelations:\n  r:\n    {WORDING}\n"
     one.write_text(body)
@@ -65,7 +64,6 @@ def relation(name: str, *lines: str) -> str:
 @pytest.mark.parametrize(
     ("relations", "line", "told"),
     [
-        (relation("r", "inverse: s"), 6, "s is not a relation; expected one of r"),
         (
             relation("contains", "inverse: within") + relation("within", "inverse: contain"),
             10,
@@ -111,12 +109,10 @@ def relation(name: str, *lines: str) -> str:
             6,
             "r can never be true: x r y makes s both true and false",
         ),
-        (relation("r", "excludes: [t]"), 6, "t is not a relation"),
         (relation("r", "colour: red"), 6, "unknown key colour"),
         (relation("r", "name: q"), 3, "unknown key name in r"),
         (relation("r", "category: 3"), 6, "category must be text"),
         (relation("r", 'category: " "'), 6, "category must not be empty"),
-        ("  {}\n", 3, "relations is empty"),
         ("  3: {}\n", 3, "the key 3 must be text"),
         (relation("r", "transitive: perhaps"), 6, "must be true or false"),
         (relation("r", "implies: s"), 6, "must be a list"),
@@ -129,7 +125,6 @@ def relation(name: str, *lines: str) -> str:
             "its inverse s must be inverse_functional",
         ),
         ("  r: [a\n", 4, "is not YAML"),
-        ("  []\n", 3, "must be a mapping"),
     ],
 )
 def test_a_faulty_file_is_refused_with_its_line(
@@ -154,7 +149,6 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_an_ontology_made_in_python_is_checked_like_a_file() -> None:
-    """One-sided inverses, unknown relations and other containers are refused."""
     older = Relation("older than", "", "", asymmetric=True, inverse="younger than")
     younger = Relation("younger than", "", "", asymmetric=True)
     with pytest.raises(

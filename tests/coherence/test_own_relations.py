@@ -18,7 +18,6 @@ FORMATS = DOCS / "reference" / "file-formats.md"
 
 
 def blocks(language: str) -> list[str]:
-    """The page's blocks of one language, in order."""
     return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 
 
@@ -41,7 +40,6 @@ def run(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with the files that the page has its reader save."""
     (tmp_path / "history.yaml").write_text(blocks("yaml")[0], encoding="utf-8")
     (tmp_path / "beliefs.csv").write_text(blocks("csv")[0], encoding="utf-8")
     return tmp_path

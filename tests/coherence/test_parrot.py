@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -16,15 +14,15 @@ from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
 from tacit.sources.drawings import read_drawings
 from tacit.sources.statements import drawing_statements
+from tests.fetched_data import PARROT, needs_parrot
 
-DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
 STATEMENT = ("subject", "relation", "object")
 
 
 def beliefs(decimals: int, drawings: int) -> pl.DataFrame:
     """Beliefs about all pairs of parts; nine in ten agree with the drawing."""
     ontology = Ontology.load("parts")
-    some = read_drawings(DATA / "parrot", tuple(ontology.relations))[:drawings]
+    some = read_drawings(PARROT, tuple(ontology.relations))[:drawings]
     rows = [
         (each.thing, each.annotator, subject, relation, other)
         for each in some
@@ -45,7 +43,7 @@ def beliefs(decimals: int, drawings: int) -> pl.DataFrame:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not (DATA / "parrot").is_dir(), reason="the real drawings are not here")
+@needs_parrot
 @pytest.mark.parametrize(
     ("objective", "decimals", "drawings", "value", "digest"),
     [

@@ -92,7 +92,7 @@ def with_relations(ontology: Ontology, names: Sequence[str] | None) -> Ontology:
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("name", shipped_ontologies())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.sampled_from([3, 4]),
@@ -127,15 +127,8 @@ def test_the_value_is_the_best_of_all_worlds(
 def test_the_paper_keeps_only_what_has_weight_or_follows() -> None:
     """A pair without any weight stays false, though a total order would make it true."""
     ontology = Ontology.load("parts")
-    beliefs = pl.DataFrame(
-        {
-            "subject": ["a", "b", "c"],
-            "relation": ["above"] * 3,
-            "object": ["b", "c", "d"],
-            "p_true": [0.9, 0.8, 0.001],
-        }
-    )
-    assignment = repair(beliefs, ontology).assignment
+    rows = [("a", "above", "b", 0.9), ("b", "above", "c", 0.8), ("c", "above", "d", 0.001)]
+    assignment = repair(rows, ontology).assignment
     above = assignment.filter(pl.col("relation") == "above").select("subject", "object").rows()
     assert sorted(above) == [("a", "b"), ("a", "c"), ("b", "c")]
 
@@ -143,15 +136,8 @@ def test_the_paper_keeps_only_what_has_weight_or_follows() -> None:
 def test_missing_beliefs_have_no_weight_and_may_be_inferred() -> None:
     """A row without a belief is neither believed nor disbelieved, and may turn true."""
     ontology = Ontology.load("parts")
-    beliefs = pl.DataFrame(
-        {
-            "subject": ["a", "b", "a"],
-            "relation": ["above"] * 3,
-            "object": ["b", "c", "c"],
-            "p_true": [0.9, 0.8, None],
-        }
-    )
-    found = repair(beliefs, ontology, "log-odds")
+    rows = [("a", "above", "b", 0.9), ("b", "above", "c", 0.8), ("a", "above", "c", None)]
+    found = repair(rows, ontology, "log-odds")
     assert found.beliefs["believed"].to_list() == [True, True, None]
     assert found.beliefs["repaired"].to_list() == [True, True, True]
     assert (found.missing, found.inferred, found.turned_true) == (1, 1, 1)
@@ -161,16 +147,11 @@ def test_missing_beliefs_have_no_weight_and_may_be_inferred() -> None:
 
 def test_rounding_is_pythons() -> None:
     """A p of 0.125 weighs 12, because Python rounds halves to even."""
-    ontology = Ontology.load("parts")
-    beliefs = pl.DataFrame(
-        {"subject": ["a"], "relation": ["above"], "object": ["b"], "p_true": [0.125]}
-    )
-    assert repair(beliefs, ontology).value == round(12.5) == 12
+    assert repair([("a", "above", "b", 0.125)]).value == round(12.5) == 12
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_rows_in_any_order_give_the_same(objective: Objective) -> None:
-    """Shuffled rows are repaired alike, ties included."""
     ontology = Ontology.load("parts")
     beliefs = pl.concat(
         [
@@ -194,11 +175,11 @@ def one_order() -> Ontology:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", ["paper", "log-odds"])
 def test_a_time_limit_gives_an_assignment_and_a_bound(objective: Objective) -> None:
     """Forty items stop at the limit with a consistent assignment below a bound."""
     beliefs = random_beliefs(one_order(), 40, 0, 9)
-    found = repair(beliefs, one_order(), objective, time_limit=6.0)
+    found = repair(beliefs, one_order(), objective, time_limit=2.0)
     assert (found.status, found.optimal, found.settled) == ("timeout", 0, False)
     assert found.bound > found.value > 0
     counts = check(found.assignment, one_order(), "repaired").counts.values()
@@ -239,8 +220,7 @@ def test_orders_too_large_for_subsets_are_solved_by_linear_programs() -> None:
     """Twenty nearly ordered items are proven optimal, and so is their order's value."""
     items = [f"item {number:02d}" for number in range(20)]
     rows = [(x, "above", y, 0.9 if x < y else 0.2) for x, y in permutations(items, 2)]
-    beliefs = pl.DataFrame(rows, schema=["subject", "relation", "object", "p_true"], orient="row")
-    found = repair(beliefs, one_order(), "paper")
+    found = repair(rows, one_order(), "paper")
     assert found.status == "optimal"
     assert found.value == 90 * 190
     assert found.free == 0
@@ -249,8 +229,7 @@ def test_orders_too_large_for_subsets_are_solved_by_linear_programs() -> None:
 def test_a_long_chain_keeps_its_time_limit() -> None:
     """Two hundred kinds of one another are proven optimal though the time is short."""
     rows = [(f"{number:03}", "is a", f"{number + 1:03}", 0.9) for number in range(200)]
-    beliefs = pl.DataFrame(rows, schema=["subject", "relation", "object", "p_true"], orient="row")
-    found = repair(beliefs, Ontology.load("taxonomy"), "paper", time_limit=0.1)
+    found = repair(rows, "taxonomy", "paper", time_limit=0.1)
     assert (found.status, found.value, found.assignment.height) == (
         "optimal",
         90 * 200,
@@ -262,16 +241,14 @@ def test_too_many_joined_items_are_refused_before_any_table() -> None:
     """A chain of 20,000 statements is refused by repair and check, with the most they hold."""
     names = [f"{number:05}" for number in range(20_001)]
     chain = {"subject": names[:-1], "relation": "is a", "object": names[1:], "p_true": 0.9}
-    ontology = Ontology.load("taxonomy")
     for work, most in ((repair, "500"), (check, "3,162")):
         with pytest.raises(
             RequestError, match=f"connect 20,001 items of one group; .* {most}; split"
         ):
-            work(pl.DataFrame(chain), ontology)
+            work(pl.DataFrame(chain), "taxonomy")
 
 
 def test_a_groups_column_may_have_any_name() -> None:
-    """Group columns with names of the results' columns are kept beside them."""
     ontology = Ontology.load("parts")
     beliefs = random_beliefs(ontology, 3, 0, 2).with_columns(g=pl.lit(1), value=pl.lit("x"))
     found = repair(beliefs, ontology, groups=["g", "value"])
@@ -285,24 +262,14 @@ def test_an_item_may_bear_a_relation_to_itself() -> None:
     """Where nothing forbids it, a statement of an item about itself is repaired like others."""
     parts = Ontology.load("parts")
     near = replace(parts.relations["next to"], irreflexive=False)
-    beliefs = pl.DataFrame(
-        {"subject": ["a"], "relation": ["next to"], "object": ["a"], "p_true": [0.9]}
-    )
-    found = repair(beliefs, Ontology("near", {"next to": near}))
+    found = repair([("a", "next to", "a", 0.9)], Ontology("near", {"next to": near}))
     assert found.beliefs["repaired"].to_list() == [True]
     assert found.assignment.height == 1
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "told"),
-    [
-        ({"objective": "best"}, RequestError, "paper, log-odds, margin"),
-        ({"time_limit": 0.0}, RequestError, "more than 0"),
-    ],
-)
-def test_what_cannot_be_asked_is_refused(
-    change: dict[str, object], error: type[Exception], told: str
-) -> None:
-    ontology = Ontology.load("parts")
-    with pytest.raises(error, match=told):
-        repair(random_beliefs(ontology, 3, 0, 2), ontology, **change)  # type: ignore[arg-type]
+def test_what_cannot_be_asked_is_refused() -> None:
+    rows = [("a", "above", "b", 0.9)]
+    with pytest.raises(RequestError, match="paper, log-odds, margin"):
+        repair(rows, objective="best")  # type: ignore[arg-type]
+    with pytest.raises(RequestError, match="more than 0"):
+        repair(rows, time_limit=0.0)

@@ -15,7 +15,6 @@ from scipy.sparse import csr_array
 from tacit.coherence import integer_program, orders
 from tacit.coherence import rows as rows_of_programs
 from tacit.coherence.closure import Booleans, Integers, Rules
-from tacit.coherence.components import distinct
 from tacit.coherence.constraints import clauses_of, families_of, triples_of
 from tacit.coherence.enumeration import all_assignments, best_assignments
 from tacit.coherence.integer_program import Program, solve_program
@@ -35,24 +34,6 @@ def family(name: str, relation: str) -> Rules:
 ORDER = family("parts", "above")
 
 
-@pytest.mark.parametrize("numbers", [[], [0], [3, 1, 3], [10**12, 5, 10**12], [[4, 0], [0, 9]]])
-def test_distinct_numbers_are_those_of_numpy(numbers: list[int]) -> None:
-    given = np.array(numbers, np.int64)
-    each, where = distinct(given)
-    expected, of_each = np.unique(given, return_inverse=True)
-    assert each.tolist() == expected.tolist()
-    assert where.tolist() == of_each.tolist()
-
-
-def test_parts_falls_into_eight_families() -> None:
-    """No constraint of the 14 relations joins two inverse pairs, nor the symmetric relations."""
-    families = families_of(Ontology.load("parts"))
-    assert len(families.rules) == 8
-    names = list(Ontology.load("parts").relations)
-    above, below = names.index("above"), names.index("below")
-    assert [of[above] == of[below] for of in families.places] == [True, True, False]
-
-
 @pytest.mark.parametrize(("n", "count"), [(2, 3), (3, 19), (4, 219), (5, 4231)])
 def test_the_assignments_of_an_order_are_the_strict_partial_orders(n: int, count: int) -> None:
     """As many as are known of labelled partial orders (OEIS A001035)."""
@@ -61,7 +42,7 @@ def test_the_assignments_of_an_order_are_the_strict_partial_orders(n: int, count
     assert len(assignments) == count
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(2, 6),
@@ -142,7 +123,7 @@ def test_an_order_of_all_items_agrees_with_dynamic_programming(most: int) -> Non
     assert (free[apart] == found.free).all()
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_statements_that_fit_together_are_taken_at_once(seed: int) -> None:
     """Without a clash their closure is the order that dynamic programming finds."""
     _, first, second = clauses_of(ORDER, 8).variables.T
@@ -167,7 +148,6 @@ def test_rows_on_demand_agree_with_one_program_of_all_constraints(
     total: bool,  # noqa: FBT001 - parametrised
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Neither rows on demand nor fixed statements change the optimum."""
     monkeypatch.setattr(rows_of_programs, "_MOST_TRIPLES", 0)
     n = 11
     weights = np.random.default_rng(seed).integers(0 if total else -99, 100, n * (n - 1))

@@ -106,12 +106,7 @@ def as_table(sets: list[dict[Statement, float | None]]) -> pl.DataFrame:
 @pytest.mark.parametrize("n", SETS)
 @pytest.mark.parametrize("name", shipped_ontologies())
 def test_constraints_are_violated_kept_or_undecided_as_by_brute_force(name: str, n: int) -> None:
-    """Random beliefs, some not asked or missing: counts, rates and costs equal those by hand.
-
-    A constraint is undecided when what it says depends on an unknown statement. A group with a
-    violated constraint has a revision cost of at least as many as share no statement; a group
-    whose every statement has a belief costs 0 exactly when nothing is violated.
-    """
+    """Random beliefs, some not asked or missing: counts, rates and costs equal those by hand."""
     ontology = Ontology.load(name)
     random = np.random.default_rng(14)
     sets = [each for _ in range(SETS[n]) if (each := random_set(ontology, ITEMS[:n], random))]

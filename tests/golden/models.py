@@ -51,7 +51,6 @@ class Replies:
 
     @property
     def description(self) -> dict[str, Any]:
-        """Its name, its fingerprint, and how beliefs are elicited."""
         return {
             "name": self.name,
             "kind": "fake",

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import TypeAlias
 from unittest.mock import patch
 
 import pytest
 
+from tests.fetched_data import DATA
 from tests.knowledge import plain
 
 Made: TypeAlias = Callable[..., Path]
 
-DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
 CN100K = [DATA / "conceptnet" / f"cn100k-{part}.tsv" for part in ("train", "valid", "test")]
 
 
@@ -31,10 +29,6 @@ def _english_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """Makes a knowledge base of lines of triples, and maybe their weights; gives its file.
-
-    The same lines have the same file, which no test may change.
-    """
     from tacit.knowledge.build import KnowledgeSource, build
     from tacit.sources.dumps import TRIPLES, Dump
 
@@ -60,27 +54,9 @@ def cn100k_lines() -> list[str]:
 
 @pytest.fixture(scope="session")
 def graph(cn100k_lines: list[str]) -> plain.Graph:
-    """CN-100K as sets."""
     return plain.Graph.of_lines(cn100k_lines)
 
 
 @pytest.fixture(scope="session")
 def cn100k(cn100k_lines: list[str], made: Made) -> Path:
     return made(*cn100k_lines)
-
-
-@pytest.fixture(scope="session")
-def cn100k_shuffled(cn100k_lines: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The knowledge base of CN-100K's lines in another order, and in two files."""
-    from tacit.knowledge.build import KnowledgeSource, build
-    from tacit.sources.dumps import Dump
-
-    folder = tmp_path_factory.mktemp("shuffled")
-    lines = sorted(
-        (f"{line}\n" for line in cn100k_lines), key=lambda line: sha256(line.encode()).digest()
-    )
-    (folder / "one.tsv").write_text("".join(lines[:70_000]), encoding="utf-8")
-    (folder / "two.tsv").write_text("".join(lines[70_000:]), encoding="utf-8")
-    dumps = [Dump(folder / "one.tsv"), Dump(folder / "two.tsv")]
-    build(KnowledgeSource(dumps), folder / "base.duckdb")
-    return folder / "base.duckdb"

@@ -46,7 +46,6 @@ def english() -> Language:
 
 @cache
 def tokens(text: str) -> tuple[str, ...]:
-    """The words of a whole text, in lower case."""
     return tuple(
         token.text.lower()
         for token in english().make_doc(text)
@@ -77,7 +76,6 @@ def listed(word: str) -> frozenset[str]:
 
 @cache
 def lemmas(word: str) -> frozenset[str]:
-    """What a word of a concept can be met by: its listed lemmas, or itself."""
     return listed(word) or frozenset({word})
 
 
@@ -144,7 +142,6 @@ class Labels:
         return {label for label in some if is_in(label, bag, of_content=of_content)}
 
     def verbatim(self, text: str) -> set[str]:
-        """The labels that a text contains verbatim."""
         some = {label for token in set(stretch(text)) for label in self._by_start.get(token, ())}
         return {label for label in some if is_verbatim(label, text)}
 
@@ -154,7 +151,6 @@ class Labels:
 
 
 def shares_a_word(one: str, other: str) -> bool:
-    """Whether two labels have a word with a common lemma."""
     first, second = (
         {each for word in tokens(label) for each in lemmas(word)} for label in (one, other)
     )
@@ -220,10 +216,7 @@ class Graph:
     def facts(
         self, members: Collection[str], relations: Collection[str], length: int
     ) -> list[tuple[Fact, int]]:
-        """The facts on simple paths between two members, with the shortest such path's length.
-
-        The order is by length, weight (heaviest first, none last), head, relation and tail.
-        """
+        """Facts on simple paths between members, with their length, by length, weight and name."""
         steps, facts = self._steps(relations)
         shortest: dict[Link, int] = {}
         for path in _paths({one for one in members if one in steps}, steps, length):

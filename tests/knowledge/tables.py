@@ -13,13 +13,11 @@ TABLES = ("relations", "concepts", "terms", "edges", "neighbours")
 
 
 def tables(path: Path) -> dict[str, pl.DataFrame]:
-    """All tables but ``about``, in the order in which they lie in the file."""
     with KnowledgeBase(path) as base:
         return {name: base.table(f"FROM base.{name}") for name in TABLES}
 
 
 def same(one: Path, other: Path) -> bool:
-    """Whether two files have the same rows in the same order."""
     first, second = tables(one), tables(other)
     return all(first[name].equals(second[name]) for name in TABLES)
 

@@ -19,7 +19,7 @@ from tests.knowledge.conftest import Made
 # Relation, head, tail and weight.
 TRIPLES = """
 AtLocation  dog        house      2
-RelatedTo   house      dog        1
+RelatedTo   house      dog        3
 IsA         dog        animal     4
 IsA         cat        animal     3
 Antonym     cat        dog        1
@@ -66,8 +66,8 @@ def test_a_background_by_hand(base: KnowledgeBase) -> None:
     """Concepts by the alphabet; facts in both directions, the heaviest first; no other relation."""
     found = background(base, QUESTIONS[:1], PLAIN)
     assert found.concepts.rows() == [(0, "beach"), (0, "dog"), (0, "house")]
-    assert edges(found) == [("dog", "AtLocation", "house"), ("house", "RelatedTo", "dog")]
-    assert found.facts.select("weight", "length").rows() == [(2.0, 1), (1.0, 1)]
+    assert edges(found) == [("house", "RelatedTo", "dog"), ("dog", "AtLocation", "house")]
+    assert found.facts.select("weight", "length").rows() == [(3.0, 1), (2.0, 1)]
     assert found.found.rows() == [(0, 2)]
     name = "EtymologicallyDerivedFrom"
     other = background(base, QUESTIONS, replace(PLAIN, relations=name))
@@ -103,23 +103,6 @@ def test_all_questions_together_are_as_each_alone(
     for name in ("concepts", "facts", "found", "by_part"):
         assert getattr(none, name).is_empty()
         assert getattr(none, name).schema == getattr(together, name).schema
-
-
-def test_a_cap_keeps_the_heaviest_facts(base: KnowledgeBase) -> None:
-    """And their negatives; how many facts there are is reported, and how many the cap cuts."""
-    every = background(base, QUESTIONS, replace(PLAIN, length=2, cap=0))
-    capped = background(base, QUESTIONS, replace(PLAIN, length=2, cap=2))
-    assert every.found.equals(capped.found)
-    assert capped.facts.join(every.facts, on=every.facts.columns, how="anti").is_empty()
-    for anchor, count in every.found.iter_rows():
-        kept = capped.facts.filter(anchor=anchor)["weight"]
-        heaviest = every.facts.filter(anchor=anchor)["weight"].sort(descending=True)
-        assert kept.sort(descending=True).equals(heaviest.head(min(2, count)))
-    cut = [count - 2 for count in every.found["found"] if count > 2]
-    assert 0 < len(cut) < len(QUESTIONS)
-    names = ("cap", "questions_beyond_cap", "facts_beyond_cap")
-    assert [capped.counts[name] for name in names] == [2, len(cut), sum(cut)]
-    assert [every.counts[name] for name in names] == [None, 0, 0]
 
 
 @pytest.mark.parametrize("parts", get_args(Parts))
@@ -235,7 +218,7 @@ WORDS = st.sampled_from(("dog", "dogs", "guide", "sky", "the", "front", "door", 
 TEXTS = st.lists(WORDS, min_size=1, max_size=5).map(" ".join)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15)
 @given(
     texts=st.lists(st.lists(TEXTS, min_size=1, max_size=3), max_size=3),
     parts=st.sampled_from(get_args(Parts)),
@@ -244,7 +227,6 @@ TEXTS = st.lists(WORDS, min_size=1, max_size=5).map(" ".join)
 def test_counts_are_those_of_sets(
     made: Made, texts: list[list[str]], parts: Parts, verbatim: Verbatim
 ) -> None:
-    """With any questions and rules."""
     how = BackgroundOptions(parts=parts, verbatim=verbatim)
     with KnowledgeBase(made(*LINES)) as base:
         found = background(base, texts, how).counts

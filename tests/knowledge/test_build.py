@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import hashlib
 import json
 from collections import Counter
@@ -15,17 +14,14 @@ from wordfreq import word_frequency
 from tacit.knowledge.base import KnowledgeBase, canonical, relation_sets
 from tacit.knowledge.build import KnowledgeSource, build
 from tacit.sources.dumps import Dump
+from tests.fetched_data import SAMPLE, needs_sample
 from tests.knowledge import plain
-from tests.knowledge.conftest import DATA, Made
+from tests.knowledge.conftest import Made
 from tests.knowledge.tables import edges, same, tables
-
-SAMPLE = DATA / "conceptnet" / "assertions-sample.csv"
-needs_sample = pytest.mark.skipif(not SAMPLE.is_file(), reason="the sample of 5.7 is not here")
 
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The knowledge base of ConceptNet 5.7's sample."""
     path = tmp_path_factory.mktemp("sample") / "base.duckdb"
     build(KnowledgeSource([Dump(SAMPLE)], version="5.7"), path)
     return path
@@ -65,7 +61,6 @@ def test_the_sample_s_english_edges_are_there(sample: Path, lines: list[list[str
 
 @needs_sample
 def test_the_file_says_where_it_comes_from(sample: Path, lines: list[list[str]]) -> None:
-    """Version, licences, SHA-256, counts: those of the source."""
     with KnowledgeBase(sample) as base:
         about = dict(base.about)
         relations = base.relations
@@ -81,15 +76,6 @@ def test_the_file_says_where_it_comes_from(sample: Path, lines: list[list[str]])
     facts = {(line[0], *(end.split("/")[3] for end in line[1:3])) for line in lines}
     assert about["concepts"] == len(labels)
     assert about["facts"] == sum(head != tail for _, head, tail in facts)
-
-
-@needs_sample
-def test_compressed_or_not_the_tables_are_the_same(sample: Path, tmp_path: Path) -> None:
-    """.csv and .csv.gz give the same tables, byte for byte."""
-    packed = tmp_path / "assertions.csv.gz"
-    packed.write_bytes(gzip.compress(SAMPLE.read_bytes()))
-    build(KnowledgeSource([Dump(packed)]), tmp_path / "base.duckdb")
-    assert same(sample, tmp_path / "base.duckdb")
 
 
 def test_cn100k_is_there(cn100k: Path, graph: plain.Graph) -> None:
@@ -111,16 +97,10 @@ def test_cn100k_is_there(cn100k: Path, graph: plain.Graph) -> None:
     }
 
 
-def test_another_order_of_lines_gives_the_same_tables(cn100k: Path, cn100k_shuffled: Path) -> None:
-    """CN-100K's lines in another order, and in two files, give the same tables, byte for byte."""
-    assert same(cn100k, cn100k_shuffled)
-
-
 WEIGHTED = ("RelatedTo\tb\ta\t1", "RelatedTo\tb\ta\t", "IsA\tice cream\tb\t2", "is a\tb\tb\t2")
 
 
 def test_every_order_of_a_few_lines_gives_the_same_tables(made: Made) -> None:
-    """Repeated edges with and without a weight, and spellings of a relation, in any order."""
     first, *others = (made(*order) for order in list(permutations(WEIGHTED))[::5])
     assert len(others) == 4
     assert all(same(first, other) for other in others)
@@ -140,7 +120,6 @@ def test_a_fact_has_its_heaviest_assertion_s_weight(made: Made) -> None:
 
 
 def test_labels_and_relations_of_triples_are_made_plain(made: Made) -> None:
-    """Case, underscores, blanks and a relation's spelling do not make another concept."""
     path = made("/r/IsA\tIce_Cream\t food ", "isa\tice  cream\tFOOD", "is a\tice cream\t_food_")
     assert {edge[:3] for edge in edges(path)} == {("IsA", "ice cream", "food")}
     assert len(edges(path)) == 3

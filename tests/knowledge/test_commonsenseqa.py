@@ -11,10 +11,8 @@ from tacit.knowledge.background import Background, background
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.options import CAP, BackgroundOptions
 from tacit.sources.questions import read_anchors
+from tests.fetched_data import CSQA
 from tests.knowledge import plain
-from tests.knowledge.conftest import DATA
-
-QUESTIONS = DATA / "csqa" / "dev.jsonl"
 
 
 @dataclass(frozen=True)
@@ -31,23 +29,17 @@ class Questions:
         return [set[str]().union(*parts) for parts in self.within]
 
 
-def by_hand(graph: plain.Graph, chosen: slice) -> Questions:
-    """Some of the 1,221 questions."""
-    if not QUESTIONS.is_file():
+@pytest.fixture(scope="module")
+def questions(graph: plain.Graph) -> Questions:
+    """51 questions, evenly over the file."""
+    if not CSQA.is_file():
         pytest.skip("CommonsenseQA is not here")
-    texts = [(anchor.question, *anchor.choices) for anchor in read_anchors(QUESTIONS)][chosen]
+    texts = [(anchor.question, *anchor.choices) for anchor in read_anchors(CSQA)][::24]
     labels = plain.Labels(graph.labels)
     return Questions(texts, graph, [labels.within(parts) for parts in texts])
 
 
-@pytest.fixture(scope="module")
-def questions(graph: plain.Graph) -> Questions:
-    """51 questions, evenly over the file."""
-    return by_hand(graph, slice(None, None, 24))
-
-
 def facts_of(found: Background, n: int) -> list[list[tuple[plain.Fact, int]]]:
-    """Each question's facts with their lengths."""
     facts: list[list[tuple[plain.Fact, int]]] = [[] for _ in range(n)]
     columns = ("anchor", "head", "relation", "tail", "length")
     for question, *fact, length in found.facts.select(columns).iter_rows():
@@ -55,26 +47,31 @@ def facts_of(found: Background, n: int) -> list[list[tuple[plain.Fact, int]]]:
     return facts
 
 
-@pytest.mark.slow
-def test_concepts_facts_and_counts_of_every_question_agree(
-    cn100k: Path, graph: plain.Graph
-) -> None:
-    """At one hop, all three are those that are found by hand."""
-    questions = by_hand(graph, slice(None))
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_concepts_facts_and_counts_agree(cn100k: Path, questions: Questions, length: int) -> None:
+    """The facts that the cap keeps, and how many there are without it."""
+    members, graph = questions.concepts, questions.graph
     with KnowledgeBase(cn100k) as base:
-        found = background(base, questions.texts)
+        found = background(base, questions.texts, BackgroundOptions(length=length))
         relations = base.chosen()
-    concepts: list[set[str]] = [set() for _ in questions.texts]
+    concepts: list[set[str]] = [set() for _ in members]
     for question, concept in found.concepts.iter_rows():
         concepts[question].add(concept)
-    assert concepts == questions.concepts
-    expected = [questions.graph.facts(members, relations, 1) for members in concepts]
-    assert facts_of(found, len(concepts)) == expected
-
+    assert concepts == members
+    every = [graph.facts(concepts, relations, length) for concepts in members]
+    assert found.found["found"].to_list() == [len(facts) for facts in every]
+    if length > 1:
+        kept = [graph.capped(facts, CAP) for facts in every]
+        cut = [len(facts) - CAP for facts in every if len(facts) > CAP]
+        assert facts_of(found, len(members)) == kept
+        assert found.counts["questions_beyond_cap"] == len(cut) > 0
+        assert found.counts["facts_beyond_cap"] == sum(cut)
+        return
+    assert facts_of(found, len(members)) == every
     assert found.counts["question_concepts"] == sum(map(len, concepts))
     joined = [
         (parts, {fact.head, fact.tail})
-        for parts, facts in zip(questions.within, expected, strict=True)
+        for parts, facts in zip(questions.within, every, strict=True)
         for fact, _ in facts
     ]
     assert found.counts["question_facts"] == len(joined)
@@ -84,36 +81,6 @@ def test_concepts_facts_and_counts_of_every_question_agree(
     assert found.counts["facts_sharing_a_word"] == sum(
         plain.shares_a_word(*sorted(ends)) for _, ends in joined
     )
-
-
-@pytest.mark.parametrize("length", [2, 3])
-def test_facts_of_longer_paths_agree(cn100k: Path, questions: Questions, length: int) -> None:
-    """Of 51 questions: the facts that the cap keeps, and how many there are without it."""
-    members = questions.concepts
-    with KnowledgeBase(cn100k) as base:
-        found = background(base, questions.texts, BackgroundOptions(length=length))
-        relations = base.chosen()
-    every = [questions.graph.facts(concepts, relations, length) for concepts in members]
-    assert found.found["found"].to_list() == [len(facts) for facts in every]
-    kept = [questions.graph.capped(facts, CAP) for facts in every]
-    assert facts_of(found, len(members)) == kept
-    cut = [len(facts) - CAP for facts in every if len(facts) > CAP]
-    assert found.counts["questions_beyond_cap"] == len(cut) > 0
-    assert found.counts["facts_beyond_cap"] == sum(cut)
-
-
-def test_the_cap_does_not_favour_a_letter(cn100k: Path, questions: Questions) -> None:
-    """At three hops the heads that a cap keeps begin with a to c about as often as all heads do."""
-    texts = questions.texts
-    with KnowledgeBase(cn100k) as base:
-        every, kept = (
-            background(base, texts, BackgroundOptions(length=3, cap=cap))
-            .facts["head"]
-            .str.slice(0, 1)
-            for cap in (0, CAP)
-        )
-    early = ["a", "b", "c"]
-    assert kept.is_in(early).mean() == pytest.approx(every.is_in(early).mean(), abs=0.03)
 
 
 def test_fridge_and_bookcase_are_concepts(cn100k: Path) -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -53,7 +52,7 @@ def read(*parts: str) -> list[TextPart]:
     return Words().parts(parts)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6)
 @given(st.lists(LABELS, min_size=1, max_size=15), BAGS)
 def test_concepts_agree_with_counting_word_by_word(
     made: Made, labels: list[str], bags: list[set[str]]
@@ -105,7 +104,7 @@ def test_a_word_of_many_parts_is_counted_in_full(made: Made) -> None:
         assert in_bags(base, [{"dog"}, {"dog", "cow"}], "all-words") == [set(), {label}]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=7)
 @given(st.lists(LABELS, min_size=1, max_size=12), TEXTS)
 def test_what_is_verbatim_agrees_with_comparing_tokens(
     made: Made, labels: list[str], texts: list[list[str]]
@@ -167,22 +166,3 @@ def test_parts_are_matched_apart_or_pooled(made: Made) -> None:
         assert found(base, texts, pooled) == [{"guide dog"}, {"guide dog", "animal"}]
         assert concepts_in(base, texts)["part"].to_list() == [0, 1]
         assert concepts_in(base, texts, pooled)["part"].null_count() == 3
-
-
-@pytest.mark.parametrize("overlap", get_args(Overlap))
-def test_concepts_of_real_texts_agree(cn100k: Path, overlap: Overlap) -> None:
-    """Of every eighth concept of CN-100K, those in a question are the ones that counting finds."""
-    texts = [
-        "What do people use to keep the rain off while walking their dog in a city park?",
-        "Where would you put leaves and ice-cream in John's house? on top of the refrigerator",
-    ]
-    of_content = overlap == "content-words"
-    with KnowledgeBase(cn100k) as base:
-        some = set(base.table("SELECT label FROM base.concepts")["label"][::8])
-        matching = BackgroundOptions(overlap=overlap, verbatim="off")
-        concepts = found(base, [read(text) for text in texts], matching)
-    for text, mine in zip(texts, concepts, strict=True):
-        bag = plain.content_lemmas(text)
-        expected = {label for label in some if plain.is_in(label, bag, of_content=of_content)}
-        assert mine & some == expected
-        assert expected

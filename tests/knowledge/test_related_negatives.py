@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
@@ -115,10 +115,9 @@ class ByHand:
         return found, None if found is None else 4
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8)
 @given(lines=LINES, seed=st.integers(0, 99))
 def test_negatives_are_those_drawn_by_hand(made: Made, lines: list[str], seed: int) -> None:
-    """Of any graph, both presets draw the tail that loops over all facts draw."""
     by_hand = ByHand(plain.Graph.of_lines(lines))
     with KnowledgeBase(made(*lines)) as base:
         facts = facts_of(base)
@@ -132,12 +131,16 @@ def test_negatives_are_those_drawn_by_hand(made: Made, lines: list[str], seed: i
     ]
 
 
-@settings(max_examples=6, deadline=None)
-@given(lines=LINES, shuffled=st.randoms(use_true_random=False), preset=st.sampled_from(RELATED))
+@settings(max_examples=4)
+@given(
+    lines=LINES,
+    shuffled=st.randoms(use_true_random=False),
+    preset=st.sampled_from(get_args(Negatives)),
+)
 def test_order_does_not_matter(
     made: Made, lines: list[str], shuffled: object, preset: Negatives
 ) -> None:
-    """Neither that of the lines, nor that of the facts, nor what else is asked."""
+    """Of the lines or the facts, whatever else is asked."""
     other = sorted(lines, key=lambda _: shuffled.random())  # type: ignore[attr-defined]
     with KnowledgeBase(made(*lines)) as one, KnowledgeBase(made(*other)) as two:
         first = dict(drawn(one, facts_of(one), BackgroundOptions(negatives=preset)))
@@ -163,34 +166,6 @@ def test_a_tail_is_drawn_in_proportion_to_its_facts(made: Made, preset: Negative
     assert chisquare([tails["tomato"], tails["potato"]], expected).pvalue > 0.01
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("preset", RELATED)
-def test_no_fact_of_cn100k_has_an_edge_as_negative(
-    cn100k: Path, graph: plain.Graph, preset: Negatives
-) -> None:
-    """A tail of the relation, not the head, no edge; and matched as far as it claims."""
-    by_hand = ByHand(graph)
-    degrees = Counter(end for fact in by_hand.facts for end in {fact.head, fact.tail})
-    tails = {(fact.relation, fact.tail) for fact in by_hand.facts}
-    with KnowledgeBase(cn100k) as base:
-        facts = facts_of(base, "e.head % 20 = 0")
-        pairs = drawn(base, facts, BackgroundOptions(negatives=preset))
-        relaxed = negatives(base, facts, BackgroundOptions(negatives=preset))["relaxed"]
-    assert len(pairs) > 4000
-    for (fact, negative), dropped in zip(pairs, relaxed, strict=True):
-        if negative is None:
-            possible = [tail for name, tail in tails if name == fact.relation]
-            assert not graph.possible(fact, possible)
-            continue
-        assert (fact.relation, negative) in tails
-        assert graph.is_negative(fact, negative)
-        if dropped is not None and dropped < 4:
-            low, high = sorted([degrees[fact.tail], degrees[negative]])
-            assert high <= 2 * low
-        if dropped == 0:
-            assert part_of_speech(negative) == part_of_speech(fact.tail)
-
-
 def test_relaxed_conditions_are_counted(made: Made) -> None:
     """Distinct facts, by the last condition that was dropped."""
     lines = ("IsA\tdog\tanimal", "IsA\tcat\tfridge", "IsA\tcat\tcow", "IsA\tsky\tvery big house")
@@ -203,8 +178,8 @@ def test_relaxed_conditions_are_counted(made: Made) -> None:
     assert found.counts["eligible_negatives"] is None
 
 
-@settings(max_examples=10, deadline=None)
-@given(lines=LINES, preset=st.sampled_from(("uniform", *RELATED)))
+@settings(max_examples=5)
+@given(lines=LINES, preset=st.sampled_from(get_args(Negatives)))
 def test_attributes_of_tails_by_hand(made: Made, lines: Sequence[str], preset: Negatives) -> None:
     """Counts leave out the fact itself, and for the tail of another fact that other fact."""
     by_hand = ByHand(plain.Graph.of_lines(lines))

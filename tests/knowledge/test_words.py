@@ -52,14 +52,6 @@ def test_a_word_that_the_lexicon_lists_as_something_else_does_not_count() -> Non
         assert lemmas(Words(), "wow") == [set()]
 
 
-def test_a_part_knows_where_its_tokens_start_and_end() -> None:
-    """Tokens in lower case, one blank for any whitespace between them, and none where none was."""
-    [part] = Words().parts(["  John's \n\t ice-cream,  PLEASE "])
-    tokens = [part.text[i:j] for i, j in zip(part.starts, part.ends, strict=True)]
-    assert tokens == ["john", "'s", "ice", "-", "cream", ",", "please"]
-    assert part.text.strip() == "john's ice-cream, please"
-
-
 def test_every_word_counts_without_a_filter() -> None:
     """Of arxiv all words but stop words count, and one that is not listed is its own lemma."""
     assert lemmas(Words("arxiv"), SENTENCE) == [
@@ -68,20 +60,14 @@ def test_every_word_counts_without_a_filter() -> None:
 
 
 def test_a_tagger_tells_which_words_count_and_as_what(pipeline: Callable[..., str]) -> None:
-    """Of review a word counts as the tagger has it; what the lexicon does not list is itself."""
-    tagger = pipeline(leaves="VERB", running="VERB", john="PROPN", quickly="ADV", blogs="NOUN")
-    assert lemmas(Words("review", tagger), SENTENCE, "leaves") == [
+    """What the lexicon does not list is itself, or, as something else, has that one's lemma."""
+    parts = {"leaves": "VERB", "running": "VERB", "john": "PROPN", "quickly": "ADV"}
+    tagger = pipeline(**parts, blogs="NOUN", frightened="ADJ")
+    assert lemmas(Words("review", tagger), SENTENCE, "leaves", "frightened") == [
         {"leave", "run", "quickly", "blogs"},
         {"leave"},
+        {"frighten"},
     ]
-
-
-def test_a_word_tagged_as_what_the_lexicon_does_not_list_is_still_found(
-    pipeline: Callable[..., str],
-) -> None:
-    """Frightened is listed as a verb alone; tagged as an adjective it has that verb's lemma."""
-    tagger = pipeline(frightened="ADJ")
-    assert lemmas(Words("review", tagger), "frightened") == [{"frighten"}]
 
 
 @pytest.mark.parametrize("version", get_args(Version))
@@ -93,7 +79,6 @@ def test_stop_words_and_marks_never_count(pipeline: Callable[..., str], version:
 
 
 def test_words_are_those_of_the_english_rules(cn100k_lines: Sequence[str]) -> None:
-    """Word by word the rules find what they find in the whole text, plain words or not."""
     exceptions = plain.english().Defaults.tokenizer_exceptions
     labels = {label for line in cn100k_lines[::10] for label in line.split("\t")[1:]}
     labels |= {word for word in exceptions if " " not in word}
@@ -104,7 +89,6 @@ def test_words_are_those_of_the_english_rules(cn100k_lines: Sequence[str]) -> No
 
 
 def test_lemmas_and_stop_words_are_the_sources_own(cn100k_lines: Sequence[str]) -> None:
-    """Lemmas are lemminflect's, of four parts of speech, and stop words are spaCy's."""
     words = Words()
     for word in {word for line in cn100k_lines[::100] for word in plain.tokens(line)}:
         assert bool(words.listed(word)) == bool(plain.listed(word))
@@ -119,7 +103,6 @@ def test_a_tagger_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 
 def test_a_pipeline_without_parts_of_speech_is_told(tmp_path: Path) -> None:
-    """A pipeline that tags nothing would find no word, and is refused instead."""
     from spacy.lang.en import English
 
     English().to_disk(tmp_path / "blank")

@@ -28,7 +28,6 @@ _NORMAL, _CONTROL = 1, 3
 
 
 def write_gguf(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, path: Path) -> None:
-    """Writes the model and its byte-level tokenizer."""
     import gguf
 
     config = model.config
@@ -51,7 +50,6 @@ def write_gguf(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, path:
 
 
 def _named(name: str) -> str:
-    """What llama.cpp calls a tensor."""
     if name in _OTHERS:
         return _OTHERS[name]
     layer, rest = name.removeprefix("model.layers.").split(".", 1)

@@ -27,10 +27,7 @@ FIGURES = [
 
 
 def findings(rows: Sequence[tuple[str, str, float | None, bool | None]]) -> Findings:
-    """Findings of these anchors: id, cluster, background score, whether right.
-
-    All have one fact, so that the adjusted lift is the plain one.
-    """
+    """Findings of anchors: id, cluster, background score, whether right; each has one fact."""
     schema = {
         "anchor": pl.String,
         "cluster": pl.String,
@@ -44,18 +41,15 @@ def findings(rows: Sequence[tuple[str, str, float | None, bool | None]]) -> Find
 
 
 def made(seed: int, n: int = 40) -> list[tuple[str, str, float, bool]]:
-    """Anchors of eight clusters with five levels of score, some of them right."""
     draw = random.Random(seed)  # noqa: S311 - no secret
     return [(f"q{i}", f"c{i % 8}", draw.randrange(5) / 4, draw.random() < 0.5) for i in range(n)]
 
 
 def rows_of(table: pl.DataFrame) -> dict[str, dict[str, Any]]:
-    """The rows by measure."""
     return {row["measure"]: row for row in table.to_dicts()}
 
 
 def independent(rows: Sequence[tuple[str, str, float, bool]]) -> dict[str, float]:
-    """Each figure by another library."""
     scores = [row[2] for row in rows]
     right = [row[3] for row in rows]
     precision = average_precision_score(right, scores)
@@ -78,7 +72,6 @@ def independent(rows: Sequence[tuple[str, str, float, bool]]) -> dict[str, float
 
 
 def test_values_are_those_of_scikit_learn() -> None:
-    """Each model's figure, and the difference, agree with scikit-learn's."""
     first, second = made(1), made(2)
     found = rows_of(comparison(measures, {"a": findings(first), "b": findings(second)}))
     assert list(found) == FIGURES
@@ -110,48 +103,3 @@ def test_interval_is_that_of_rows_drawn_by_hand() -> None:
         low, high = np.quantile(of, [0.025, 0.975])
         assert found[figure]["difference_low"] == pytest.approx(low)
         assert found[figure]["difference_high"] == pytest.approx(high)
-
-
-def test_only_anchors_of_both_count() -> None:
-    """An anchor that one model has not, or without a score or an answer, is left out of both."""
-    shared = made(6, 12)
-    gone = [("x", "c0", 1.0, True)]
-    first = findings([*shared, *gone, ("y", "c1", None, True), ("z", "c2", 0.5, False)])
-    second = findings([*shared, ("y", "c1", 0.0, False), ("z", "c2", 0.5, None)])
-    alone = comparison(measures, {"a": findings(shared), "b": findings(shared)})
-    together = comparison(measures, {"a": first, "b": second})
-    assert together.equals(alone)
-    assert together["n"].to_list() == [12] * 6
-    assert together["difference"].to_list() == [0.0] * 6
-    assert together["difference_low"].to_list() == [None] * 6
-
-
-def test_no_right_answer_has_no_consistency() -> None:
-    """Where a model answers nothing right, what predicts right answers is undefined, not 0."""
-    first = made(7)
-    second = [(name, cluster, score, False) for name, cluster, score, _ in made(8)]
-    found = rows_of(comparison(measures, {"a": findings(first), "b": findings(second)}))
-    for figure in FIGURES[2:]:
-        row = found[figure]
-        assert row["first_value"] is not None
-        assert [
-            row[name]
-            for name in ("second_value", "difference", "difference_low", "difference_high")
-        ] == [None] * 4
-    assert found["questions right"]["second_value"] == 0
-
-
-def test_one_concept_has_no_interval() -> None:
-    """Anchors of one concept tell nothing of how concepts differ."""
-    rows = [(name, "one", score, right) for name, _, score, right in made(9)]
-    table = comparison(measures, {"a": findings(rows), "b": findings(made(9))})
-    assert table["difference_low"].to_list() == [None] * 6
-    assert table["difference"].to_list() == [0.0] * 6
-
-
-def test_each_two_models_are_compared() -> None:
-    """Three models have three pairs."""
-    found = {name: findings(made(seed)) for seed, name in enumerate("abc")}
-    table = comparison(measures, found, Bootstrap(resamples=20))
-    pairs = table.select("first", "second").unique(maintain_order=True).rows()
-    assert pairs == [("a", "b"), ("a", "c"), ("b", "c")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -19,17 +18,15 @@ from tacit.errors import PromptError
 from tacit.models.huggingface.seq2seq import Seq2SeqModel
 from tacit.options import build
 from tacit.requests import Prompt
+from tests.fetched_data import CSQA, needs_csqa
 from tests.models import plain, tiny
 
 Made = Callable[[str], "Both"]
-Property = Callable[[str, object], None]
 
 # What it imports, and how, is its own affair.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 TOLERANCE = 1e-3
-DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
-CSQA = DATA / "csqa" / "dev.jsonl"
 
 
 TREE = "In a tree, the trunk is above the roots. True or False?"
@@ -83,18 +80,16 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Made:
 @pytest.mark.parametrize(
     "name", ["gpt2", "gpt-neo", "gpt-neox", "opt", "llama", "mistral", "gemma3"]
 )
-def test_causal(name: str, both: Made, record_testsuite_property: Property) -> None:
+def test_causal(name: str, both: Made) -> None:
     """Equal for every answer, whether the separator is a token of its own or not."""
-    off = []
-    for prompt, answer, ours, theirs in both(name).pairs(PROMPTS):
+    pairs = list(both(name).pairs(PROMPTS))
+    assert len(pairs) > 20
+    for prompt, answer, ours, theirs in pairs:
         assert ours == pytest.approx(theirs, abs=TOLERANCE), (prompt, answer)
-        off.append(abs(ours - theirs))
-    record_testsuite_property(f"{name}: largest difference in nats", max(off))
-    assert len(off) > 20
 
 
-@pytest.mark.skipif(not CSQA.is_file(), reason="the real questions are not here")
-def test_all_choices_of_the_demo_model(tmp_path: Path, record_testsuite_property: Property) -> None:
+@needs_csqa
+def test_all_choices_of_the_demo_model(tmp_path: Path) -> None:
     """Equal for every choice of CommonsenseQA, also where the space is a token of its own."""
     from lm_eval.api.instance import Instance
     from lm_eval.models.huggingface import HFLM
@@ -114,17 +109,15 @@ def test_all_choices_of_the_demo_model(tmp_path: Path, record_testsuite_property
     requests = [Instance("loglikelihood", {}, pair, 0) for pair in asked]
     theirs = [value for value, _ in model.loglikelihood(requests, disable_tqdm=True)]
     off = [abs((one.logprob or 0) - value) for one, value in zip(scores, theirs, strict=True)]
-    record_testsuite_property("demo: largest difference in nats", max(off))
     assert len(off) == 6105
     assert max(off) < TOLERANCE
 
 
 @pytest.mark.parametrize("name", ["t5", "flan-t5"])
-def test_seq2seq(name: str, both: Made, record_testsuite_property: Property) -> None:
+def test_seq2seq(name: str, both: Made) -> None:
     """Equal: the encoder reads the text with its end token, the decoder starts with its own."""
     pairs = list(both(name).pairs(PROMPTS[:5]))
     off = [abs(ours - theirs) for _, _, ours, theirs in pairs]
-    record_testsuite_property(f"{name}: largest difference in nats", max(off))
     assert len(off) > 10
     assert max(off) < TOLERANCE
 
@@ -195,9 +188,7 @@ def run_harness(folder: Path, tag: str, model: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["parts", "consistency"])
-def test_a_harness_run_has_the_findings_of_our_own(
-    tmp_path: Path, name: str, record_testsuite_property: Property
-) -> None:
+def test_a_harness_run_has_the_findings_of_our_own(tmp_path: Path, name: str) -> None:
     """Exported, run by the harness itself, and read back: beliefs, violations and consistency."""
     from tacit.models.registry import folder_of
     from tacit.probes.registry import probe
@@ -216,6 +207,5 @@ def test_a_harness_run_has_the_findings_of_our_own(
     assert theirs.metrics == pytest.approx(ours.metrics, abs=1e-4)
     column = "p_true" if name == "parts" else "logprob"
     off = (ours.questions[column] - theirs.questions[column]).abs().max()
-    record_testsuite_property(f"{name}, exported: largest difference of a belief", off)
     assert isinstance(off, float)
     assert off < 1e-4

@@ -6,21 +6,17 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from statistics import stdev
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tacit.models.huggingface.self_check import FLOOR
 from tests.models import plain, tiny
+from tests.models.passes import Local
 from tests.models.prompts import ALIKE as ASKED
 from tests.models.prompts import encodes
 
-if TYPE_CHECKING:
-    from tests.models.passes import Local
-
-    Folders = Callable[[str, str], Path]
-    Property = Callable[[str, object], None]
-    Values = dict[tuple[str, str], float]
+Folders = Callable[[str, str], Path]
+Values = dict[tuple[str, str], float]
 
 quantization = pytest.importorskip("torchao.quantization", reason="torchao is not installed")
 
@@ -76,7 +72,6 @@ def expected(name: str, folder: Path, attention: str = "eager") -> Values:
 
 
 def apart(one: Values, other: Values) -> float:
-    """The largest difference, in nats."""
     assert one.keys() == other.keys()
     return max(abs(one[asked] - other[asked]) for asked in one)
 
@@ -86,7 +81,7 @@ def apart(one: Values, other: Values) -> float:
     [("llama", INT8), ("gemma3", INT8), ("bert", INT8), ("t5", INT8), ("llama", FLOAT8)],
 )
 def test_quantised_weights_score_as_transformers_alone_has_them(
-    name: str, how: str, folder_of: Folders, record_testsuite_property: Property
+    name: str, how: str, folder_of: Folders
 ) -> None:
     """Packed and by rows, far within what is left to rounding; and the manifest tells of it."""
     folder = folder_of(name, how)
@@ -95,9 +90,7 @@ def test_quantised_weights_score_as_transformers_alone_has_them(
         model = tiny.load(folder, packing=packing)
         assert model.description["quantised"] == "torchao"
         assert model.description.get("packs") is (packing if model.kind == "causal" else None)
-        off = apart(scored(model), reference)
-        record_testsuite_property(f"{name}, {how}, {packing}: difference in nats", off)
-        assert off < FLOOR
+        assert apart(scored(model), reference) < FLOOR
 
 
 @pytest.mark.parametrize("name", ["llama", "gemma3", "bert", "t5"])

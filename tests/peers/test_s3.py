@@ -47,12 +47,10 @@ def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def by_length(prompt: Prompt, answer: str) -> float:
-    """A score that is another for each answer."""
     return -float(len(prompt.text)) - ord(answer) / 100
 
 
 def keys(bucket: str) -> list[str]:
-    """The names of all objects in a bucket."""
     import boto3
 
     name = bucket.removeprefix("s3://")

@@ -22,7 +22,6 @@ FOLDER = Path(os.environ.get("TACIT_REAL_MODELS", Path(__file__).parents[2] / "b
 
 @pytest.fixture(scope="session", params=["smollm2", "gemma"])
 def folder(request: pytest.FixtureRequest) -> Path:
-    """The folder of a model."""
     place = FOLDER / str(request.param)
     if not (place / "config.json").is_file():
         pytest.skip(f"{place} is not there: python scripts/real_models.py {FOLDER} {place.name}")

@@ -47,7 +47,6 @@ PROMPTS = [
 
 
 def values(scores: Sequence[Scores]) -> list[float]:
-    """Log-probabilities in nats, none of which is missing."""
     found = [answer.logprob for one in scores for answer in one.answers]
     assert None not in found
     return [value for value in found if value is not None]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.errors import PromptError
@@ -21,7 +21,6 @@ def scores(values: dict[str, float | None]) -> Scores:
 
 
 @given(VALUES, st.data())
-@settings(deadline=None)  # the first call imports numpy
 def test_a_ranking_by_hand(values: dict[str, float | None], data: st.DataObject) -> None:
     """The rank counts every other answer that is no worse; the normaliser sums probabilities."""
     targets = data.draw(st.lists(st.sampled_from(sorted(values)), max_size=3))
@@ -43,7 +42,6 @@ def test_a_ranking_by_hand(values: dict[str, float | None], data: st.DataObject)
 
 
 def test_very_unlikely_answers() -> None:
-    """Log-probabilities far below what exp can hold still have a normaliser."""
     ranking = Ranking.of(scores({"a": -2000.0, "b": -2000.0}), ("a",))
     assert ranking.normaliser == pytest.approx(-2000 + math.log(2))
     assert ranking["a"].rank == 2
@@ -58,7 +56,6 @@ def test_tokens_are_counted() -> None:
 
 @given(st.lists(st.text(min_size=1, max_size=3), min_size=1))
 def test_a_vocabulary_is_a_set(words: list[str]) -> None:
-    """Neither order nor repetition makes another vocabulary; another word does."""
     vocabulary = Vocabulary(words)
     assert vocabulary == Vocabulary(reversed(words * 2))
     assert hash(vocabulary) == hash(Vocabulary(set(words)))

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from collections import Counter
 from pathlib import Path
 
@@ -15,11 +14,9 @@ from tacit.sources.drawings import (
     read_things,
     undrawn,
 )
+from tests.fetched_data import PARROT, needs_parrot
 
 RELATIONS = ("part of", "inside", "behind", "above", "surrounds", "requires", "connects", "next to")
-DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
-PARROT = DATA / "parrot"
-needs_parrot = pytest.mark.skipif(not PARROT.is_dir(), reason="the real drawings are not here")
 
 TREE = "ann\ttree\t---\ttrunk\tabove\troots\n\t\t---\tleaves\tconnects\ttrunk\n"
 
@@ -31,7 +28,6 @@ def write(folder: Path, text: str, name: str = "annotations-0.tsv") -> Path:
 
 
 def test_a_blank_first_cell_continues_the_drawing_above(tmp_path: Path) -> None:
-    """Rows with blank first cells belong to the drawing above; parts come by first mention."""
     assert read_drawings(write(tmp_path, TREE), RELATIONS) == [
         Drawing(
             "tree",
@@ -43,7 +39,6 @@ def test_a_blank_first_cell_continues_the_drawing_above(tmp_path: Path) -> None:
 
 
 def test_case_spaces_remarks_and_line_ends_do_not_matter(tmp_path: Path) -> None:
-    """Grid are stripped and lower-cased; a BOM, CRLF, blank lines and a remark are passed over."""
     untidy = (
         "\ufeffAnn \t Tree\t---\tTRUNK \tabove \t roots\tnot all of it\r\n\r\n"
         "\t \t---\tleaves\tConnects\ttrunk\t\r\n\t\t\t\t\t\n"
@@ -53,7 +48,6 @@ def test_case_spaces_remarks_and_line_ends_do_not_matter(tmp_path: Path) -> None
 
 
 def test_a_repeated_row_counts_once_within_a_drawing(tmp_path: Path) -> None:
-    """A row repeated in a drawing is dropped and counted; in another drawing it stays."""
     again = "\t\t---\tTrunk\tabove\troots\n"
     text = TREE + again + again + TREE.replace("ann", "bea")
     first, second = read_drawings(write(tmp_path, text), RELATIONS)
@@ -62,7 +56,6 @@ def test_a_repeated_row_counts_once_within_a_drawing(tmp_path: Path) -> None:
 
 
 def test_files_are_read_in_natural_order(tmp_path: Path) -> None:
-    """annotations-2 comes before annotations-10, and other files are not read."""
     for number in (10, 2, 1):
         write(tmp_path, TREE.replace("ann", f"ann{number}"), f"annotations-{number}.tsv")
     write(tmp_path, "nothing of ours", "notes.tsv")
@@ -74,7 +67,6 @@ def test_files_are_read_in_natural_order(tmp_path: Path) -> None:
 
 
 def test_things_select_drawings_in_any_case(tmp_path: Path) -> None:
-    """Asking for things keeps the order of the file and does not mind case or spaces."""
     text = TREE + TREE.replace("tree", "bush") + TREE.replace("tree", "hedge")
     path = write(tmp_path, text)
     chosen = read_drawings(path, RELATIONS, ["Hedge ", "tree"])
@@ -105,7 +97,6 @@ def test_a_malformed_row_is_named_by_file_and_line(tmp_path: Path, row: str, mes
 
 
 def test_a_second_drawing_names_where_the_first_begins(tmp_path: Path) -> None:
-    """The same thing and annotator in a second file is an error that names both places."""
     first = write(tmp_path, TREE)
     second = write(tmp_path, "bea\tbush\t---\ta\tabove\tb\n" + TREE, "annotations-1.tsv")
     with pytest.raises(DataError) as caught:
@@ -123,7 +114,6 @@ def test_a_continuation_needs_a_drawing_above_in_its_file(tmp_path: Path) -> Non
 
 
 def test_nothing_to_read_is_an_error(tmp_path: Path) -> None:
-    """A missing path, a folder without annotations and files without a row are errors."""
     with pytest.raises(DataError, match="no such file or folder"):
         read_drawings(tmp_path / "missing", RELATIONS)
     with pytest.raises(DataError, match="expected files named annotations-"):
@@ -134,7 +124,6 @@ def test_nothing_to_read_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_thing_nobody_drew_lists_near_ones(tmp_path: Path) -> None:
-    """A thing that is not there is an error with near matches, or the number there are."""
     path = write(tmp_path, TREE + TREE.replace("tree", "bush"))
     with pytest.raises(DataError, match=r"no drawing of 'treee'; similar names: tree$"):
         read_drawings(path, RELATIONS, ["tree", "treee"])
@@ -150,7 +139,6 @@ def test_things_are_read_with_their_parts(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_things_alone_has_no_drawings(tmp_path: Path) -> None:
-    """One with annotations has."""
     (tmp_path / "things.tsv").write_text("Everyday thing\tParts\ncup\thandle, rim\n")
     assert is_things(tmp_path)
     assert [drawing.thing for drawing in undrawn(tmp_path)] == ["cup"]

@@ -3,7 +3,6 @@ from __future__ import annotations
 import csv
 import gzip
 import hashlib
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,7 @@ from hypothesis import strategies as st
 from tacit.english import several
 from tacit.errors import DataError, RequestError
 from tacit.sources.dumps import Dump
-
-DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
-SAMPLE = DATA / "conceptnet" / "assertions-sample.csv"
-needs_sample = pytest.mark.skipif(not SAMPLE.is_file(), reason="the sample of 5.7 is not here")
+from tests.fetched_data import SAMPLE, needs_sample
 
 GOOD = b"IsA\tdog\tanimal"
 PACKED = gzip.compress(
@@ -69,7 +65,6 @@ def test_assertions_are_read_in_one_language(language: str) -> None:
 
 @pytest.mark.parametrize("name", ["dump.tsv", "dump.tsv.gz"])
 def test_bytes_are_counted_and_hashed_as_on_the_disk(tmp_path: Path, name: str) -> None:
-    """The size and SHA-256 are the file's, compressed or not."""
     path = write(tmp_path / name, [GOOD] * 1000)
     dump = Dump(path)
     assert len(rows(dump)) == 1000
@@ -172,7 +167,7 @@ def test_an_assertion_about_a_web_address_is_no_bad_line(tmp_path: Path) -> None
 KINDS = st.sampled_from([GOOD, GOOD, b"", *BAD.values()])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(KINDS, max_size=60), st.integers(64, 200), st.sampled_from(["d.tsv", "d.tsv.gz"]))
 def test_bad_lines_have_their_numbers_whatever_the_blocks(
     tmp_path_factory: pytest.TempPathFactory, kinds: list[bytes], block: int, name: str
@@ -189,7 +184,6 @@ def test_bad_lines_have_their_numbers_whatever_the_blocks(
 
 
 def test_the_first_bad_lines_are_shown_and_cut_short(tmp_path: Path) -> None:
-    """Five bad lines are shown, in the order of the file, each cut to 120 characters."""
     dump = Dump(write(tmp_path / "dump.tsv", [GOOD] * 2000 + [b"long " * 100] * 9))
     first = next(iter(dump.batches()))
     dump.reject(first.filter(first["line"] == 3))
@@ -224,22 +218,16 @@ def test_a_file_with_few_good_lines_is_not_read_to_its_end(tmp_path: Path) -> No
         dump.check()
 
 
-def flipped(share: float) -> bytes:
-    data = bytearray(PACKED)
-    data[int(len(data) * share)] ^= 0xFF
-    return bytes(data)
-
-
 @pytest.mark.parametrize(
     "data",
     [
-        *(PACKED[: int(len(PACKED) * share)] for share in (0.1, 0.5, 0.999)),
-        *(PACKED[:size] for size in (2, 5, 12)),
+        PACKED[: len(PACKED) // 2],
+        PACKED[:5],
         PACKED + PACKED[:-9],
-        *map(flipped, (0.3, 0.9)),
+        PACKED[:100] + bytes([PACKED[100] ^ 0xFF]) + PACKED[101:],
         PACKED[:-6] + bytes([PACKED[-6] ^ 1]) + PACKED[-5:],
     ],
-    ids=["10 %", "50 %", "99.9 %", "2", "5", "12", "second member", "30 %", "90 %", "checksum"],
+    ids=["half", "header", "second member", "flipped", "checksum"],
 )
 def test_a_truncated_or_damaged_gzip_file_is_an_error(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "dump.csv.gz"

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -10,10 +9,7 @@ from openpyxl import Workbook
 from tacit.errors import DataError, MissingPackage
 from tacit.sources.norms import Property, read_norms
 from tacit.sources.wordings import feature_text
-
-DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
-BUCHANAN = DATA / "norms" / "buchanan-features.tsv"
-needs_buchanan = pytest.mark.skipif(not BUCHANAN.is_file(), reason="the real norms are not here")
+from tests.fetched_data import BUCHANAN, needs_buchanan
 
 CSLB = (
     "domain\tfeature type\tconcept\tfeature\tpf\tfeature alternatives\tparticipant list\n"
@@ -69,7 +65,6 @@ def test_the_cslb_layout_is_read(tmp_path: Path) -> None:
 
 
 def test_the_mcrae_layout_is_read_as_text(tmp_path: Path) -> None:
-    """Features and categories come in the terms of the CSLB norms."""
     norms = read_norms(write(tmp_path, MCRAE, "CONCS_FEATS_concstats_brm.txt"))
     assert norms.properties == MCRAE_READ
 
@@ -87,7 +82,6 @@ def test_the_mcrae_layout_is_read_as_a_workbook(tmp_path: Path) -> None:
 
 
 def test_a_workbook_needs_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the package the error names the extra that brings it."""
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(MissingPackage, match=r"tacit-lm\[excel\]"):
         read_norms(write(tmp_path, "", "norms.xlsx"))
@@ -97,24 +91,18 @@ def test_a_workbook_needs_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     ("written", "read"),
     [
         ("a_fruit", "is a fruit"),
-        ("an_animal", "is an animal"),
         ("has_4_legs", "has 4 legs"),
-        ("is_green", "is green"),
         ("made_of_metal", "made of metal"),
         ("used_for_cooking", "used for cooking"),
-        ("found_in_kitchens", "found in kitchens"),
         ("beh_-_eats", "does eat"),
-        ("beh_-_flies", "does fly"),
         ("beh_-_lays_eggs", "does lay eggs"),
         ("beh_-_is_fast", "is fast"),
-        ("beh_-_has_young", "has young"),
         ("beh_-_cannot_fly", "cannot fly"),
         ("inbeh_-_produces_heat", "does produce heat"),
         ("lives_in_swamps", "lives in swamps"),
     ],
 )
 def test_features_of_mcrae_become_those_of_cslb(written: str, read: str) -> None:
-    """By their first word, and once only."""
     assert feature_text(written) == read
     assert feature_text(read) == read
 
@@ -139,15 +127,6 @@ def test_a_table_may_write_features_as_mcrae(tmp_path: Path) -> None:
     assert [one.feature for one in read_norms(joined).properties] == ["has handle_grip", "hot_warm"]
 
 
-def test_a_quoted_cell_between_tabs_may_hold_tabs_and_line_breaks(tmp_path: Path) -> None:
-    """Grid are quoted as in CSV; spaces and line breaks within are drawn together."""
-    text = 'concept\tfeature\tpf\r\nbear\t"is a \tbig\n ""bear"""\t1\r\n\r\nbear\tis big \t2\r\n'
-    assert read_norms(write(tmp_path, "\ufeff" + text)).properties == (
-        Property("bear", 'is a big "bear"', 1),
-        Property("bear", "is big", 2),
-    )
-
-
 def test_a_feature_is_read_once(tmp_path: Path) -> None:
     """An empty feature is skipped; a repeated one stays once, with the higher frequency."""
     rows = "bear\t\t4\nbear\thas fur\t5\nowl\thas fur\t1\nbear\thas fur\t2\n"
@@ -161,17 +140,12 @@ def test_a_feature_is_read_once(tmp_path: Path) -> None:
         ("bear\tis big\tmany", "has 'many' as its production frequency (pf)"),
         ("bear\tis big\t-1", "has '-1' as its production frequency (pf)"),
         ("bear\tis big\t1.5", "a whole number of at least 0"),
-        ("bear\tis big\tnan", "has 'nan'"),
-        ("bear\tis big\tinf", "has 'inf'"),
         ("bear\tis big", "has ''"),
         ("\tis big\t1", "has no concept"),
         ("bear\tis big\t1\tmore", "has 4 cells; the header has 3: concept, feature, pf"),
-        ('bear\t"is big\t1', "a cell that begins with a quote must end with one"),
-        ('bear\t"is" big\t1', "a cell that begins with a quote must end with one"),
     ],
 )
 def test_a_malformed_row_is_named_by_file_and_line(tmp_path: Path, row: str, message: str) -> None:
-    """Its file, its line and what was expected."""
     path = write(tmp_path, f"{TABLE}\n{row}\n")
     with pytest.raises(DataError) as caught:
         read_norms(path)
@@ -183,12 +157,7 @@ def test_a_malformed_row_is_named_by_file_and_line(tmp_path: Path, row: str, mes
     ("text", "message"),
     [
         ("", "is empty; expected a header line"),
-        ("\n \n", "is empty; expected a header line"),
         ("concept\tfeature\tpf\n", "contains no properties; expected rows of concept, feature, pf"),
-        (
-            "concept;feature;pf\nbear;is big;1\n",
-            "the columns seem to be separated by semicolons, but .tsv requires tabs",
-        ),
         ("word\tattribute\tcount\nbear\tis big\t1\n", "which match no supported layout"),
         ("concept\tfeature\nbear\tis big\n", "has no column pf; expected a table (concept,"),
         ("Concept\tBR_Label\nbear\tx\n", "has no column feature, prod_freq; expected the McRae"),
@@ -197,24 +166,16 @@ def test_a_malformed_row_is_named_by_file_and_line(tmp_path: Path, row: str, mes
     ],
 )
 def test_a_file_of_no_layout_is_an_error(tmp_path: Path, text: str, message: str) -> None:
-    """An empty file, an unknown header, a missing or a doubled column."""
     with pytest.raises(DataError) as caught:
         read_norms(write(tmp_path, text))
     assert message in str(caught.value)
 
 
 def test_files_that_cannot_be_read_are_errors(tmp_path: Path) -> None:
-    """A missing file, another suffix, an old workbook, and text that is no UTF-8."""
-    with pytest.raises(DataError, match="no such file"):
-        read_norms(tmp_path / "norms.dat")
     with pytest.raises(DataError, match=r"suffix '.doc'; expected one of .dat, .txt"):
         read_norms(tmp_path / "norms.doc")
     with pytest.raises(DataError, match=r"save it as \.xlsx"):
         read_norms(tmp_path / "norms.xls")
-    path = tmp_path / "norms.tsv"
-    path.write_bytes(TABLE.encode() + b"b\xe4r\tis big\t1\n")
-    with pytest.raises(DataError, match="line 3: is not UTF-8 text"):
-        read_norms(path)
 
 
 @needs_buchanan

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,13 +15,11 @@ from tacit.errors import DataError
 from tacit.sources.questions import Anchor, read_anchors
 from tacit.strings import comparable
 from tacit.tables import write_table
+from tests.fetched_data import CSQA, needs_csqa
 
 Layout: TypeAlias = Callable[[Anchor], dict[str, Any]]
 
 ROOT = Path(__file__).parents[2]
-DATA = Path(os.environ.get("TACIT_TEST_DATA", ROOT / "../shared/data"))
-CSQA = DATA / "csqa" / "dev.jsonl"
-needs_csqa = pytest.mark.skipif(not CSQA.is_file(), reason="the real questions are not here")
 
 UMBRELLA = Anchor("q1", "Where does a wet umbrella drip?", ("hall", "oven", "cloud"), 0, "umbrella")
 KITE = Anchor("q2", "What does a kite pull on?", ("a string", "B", "D", "wind"), 2, "kite")
@@ -151,7 +148,6 @@ def problem_of(path: Path) -> str:
 
 @pytest.mark.parametrize(("layout", "suffix"), FILES)
 def test_every_layout_gives_the_same_questions(tmp_path: Path, layout: Layout, suffix: str) -> None:
-    """Layouts and formats are recognised by content."""
     path = write_rows(tmp_path / f"q{suffix}", *map(layout, QUESTIONS))
     assert read_anchors(path) == QUESTIONS
 
@@ -173,7 +169,7 @@ ANCHORS = st.lists(TEXTS, min_size=2, max_size=26, unique_by=comparable).flatmap
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(
     st.lists(ANCHORS, min_size=1, max_size=3, unique_by=lambda anchor: comparable(anchor.id)),
     st.sampled_from(
@@ -183,7 +179,6 @@ ANCHORS = st.lists(TEXTS, min_size=2, max_size=26, unique_by=comparable).flatmap
 def test_any_text_survives_any_layout(
     tmp_path: Path, anchors: list[Anchor], file: tuple[Layout, str]
 ) -> None:
-    """Whatever letters a question and its choices have, they come back, with the right answer."""
     layout, suffix = file
     assert read_anchors(write_rows(tmp_path / f"q{suffix}", *map(layout, anchors))) == anchors
 
@@ -283,7 +278,6 @@ PIQA = {"goal": "Dry it.", "sol1": "a", "sol2": "b"}
     ("row", "cells", "problem"),
     [
         (ROW, {"question": " "}, "has an empty question"),
-        (ROW, {"question": 3}, "has 3 as its question; expected text"),
         (ROW, {"choices": None}, "has no choices"),
         (ROW, {"choices": 3}, "has 3 as its choices; expected a list of texts"),
         (ROW, {"choices": []}, "has an empty list of choices; expected 2 or more"),
@@ -294,30 +288,21 @@ PIQA = {"goal": "Dry it.", "sol1": "a", "sol2": "b"}
         (ROW, {"choices": "[" * 100_000}, "has only the choice '[[["),
         (ROW, {"choices": '["a", "\\ud800"]'}, "has an unpaired surrogate in its choice 2"),
         (ROW, {"answer": "d"}, "has the answer 'd', which is not among its choices: A 'a', B 'b'"),
-        (ROW, {"answer": "AB"}, "has the answer 'AB', which is not among its choices"),
-        (ROW, {"answer": "1"}, "has the answer '1', which is not among its choices: A 'a', B 'b'"),
         (ROW, {"answer": 3}, "has the answer 3; expected an index from 0 to 2"),
         (ROW, {"answer": -1}, "has the answer -1; expected an index from 0 to 2"),
         (ROW, {"answer": True}, "has the answer True; expected a choice's text, its letter, or"),
         (ROW, {"answer": 1, "choices": ["1", "2"]}, "has the ambiguous answer 1: it may be"),
         (ROW, {"id": 1.5}, "has 1.5 as its id; expected text"),
-        (ROW, {"id": True}, "has True as its id; expected text"),
         (ROW, {"concept": ["a"]}, "has ['a'] as its concept; expected text"),
         (LABELLED, {"answerKey": "x"}, "has the answer 'x', which is not among its choices"),
         (LABELLED, {"answerKey": 0}, "has 0 as its answerKey; expected text"),
         (LABELLED, {"choices": {"label": ["A"], "text": ["x", "y"]}}, "needs one label and one"),
-        (LABELLED, {"choices": {"text": ["x", "y"]}}, "needs one label and one text for each cho"),
-        (LABELLED, {"choices": [{"label": "A", "text": "x"}, "y"]}, "needs one label and one text"),
         (LABELLED, {"choices": {"label": ["A", "A"], "text": ["x", "y"]}}, "has the labels ['A',"),
         (LABELLED, {"choices": {"label": ["A", 1], "text": ["x", "y"]}}, "has 1 as its label of"),
-        (LABELLED, {"choices": {"label": ["A", "B"], "text": ["x", ""]}}, "has an empty choice 2"),
         (LABELLED, {"choices": {"label": ["A", "B"], "text": ["x", "x"]}}, "has only the choice"),
         (LABELLED, {"question": LABELLED}, "has an empty question"),
         (LABELLED, {"answer": "B"}, "has no answerKey"),
-        (PIQA, {"sol2": ""}, "has an empty choice 2"),
-        (PIQA, {"sol2": "a"}, "has only the choice 'a'"),
         (PIQA, {"label": 2}, "has the answer '2', which is not among its choices: 0 'a', 1 'b'"),
-        (PIQA, {"label": True}, "has the answer 'True', which is not among"),
         ({}, {"question": "Why?"}, "has no choices; found question. Known"),
         ({}, {"question": "Why?", "choices": ["a", "b"]}, "has no answer; found question, choices"),
         ({}, {}, "has no question, choices; found nothing. Known layouts: q"),
@@ -326,7 +311,6 @@ PIQA = {"goal": "Dry it.", "sol1": "a", "sol2": "b"}
 def test_a_malformed_row_is_named_by_line(
     tmp_path: Path, row: dict[str, object], cells: dict[str, object], problem: str
 ) -> None:
-    """What is wrong with a row is reported with its file and line, blank lines counted."""
     lines = f"{json.dumps(table(UMBRELLA))}\n\n{json.dumps(row | cells)}\n"
     assert problem_of(write(tmp_path, lines)).startswith(f", line 3: {problem}")
 
@@ -337,7 +321,6 @@ def test_a_malformed_row_is_named_by_line(
         ("q.csv", "question,choices\nWhy?,a|b\n", ", line 2: has no answer; found question, cho"),
         ("q.jsonl", '{"question": "Why?"\n', ", line 1: is not JSON"),
         ("q.jsonl", "", ": contains no questions; expected one row per question. Known layouts"),
-        ("q.csv", "question,choices,answer\n", ": contains no questions"),
         ("q.json", "[]", ": has the unsupported suffix '.json'; expected one of .tsv, .csv"),
     ],
 )
@@ -349,13 +332,11 @@ def test_a_file_without_a_known_layout_is_an_error(
 
 @pytest.mark.parametrize(("suffix", "line"), [(".csv", 3), (".jsonl", 2), (".parquet", 2)])
 def test_an_id_twice_is_an_error(tmp_path: Path, suffix: str, line: int) -> None:
-    """The second row with an id is refused, and the first is named; in Parquet rows are counted."""
     path = write_rows(tmp_path / f"q{suffix}", json_text(UMBRELLA), json_text(UMBRELLA))
     assert problem_of(path).startswith(f", line {line}: has the same id 'q1' as line {line - 1}; ")
 
 
 def test_a_row_number_does_not_stand_in_for_an_id_that_is_taken(tmp_path: Path) -> None:
-    """A row without an id is refused when its number is another row's id."""
     text = "id,question,choices,answer\n2,Why?,a|b,a\n,How?,a|b,a\n"
     path = write(tmp_path, text, "q.csv")
     assert problem_of(path).startswith(", line 3: has the same id '2' as line 2; ")

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -15,16 +14,12 @@ from tacit.sources.norms import LAYOUTS, SUFFIXES, read_norms
 from tacit.sources.questions import read_anchors
 from tacit.sources.registry import Citation, advice, registry
 from tacit.tables import SUFFIXES as TABLE_SUFFIXES
+from tests.fetched_data import PARROT, needs_parrot
 
 ROOT = Path(__file__).parents[2]
-DATA = Path(os.environ.get("TACIT_TEST_DATA", ROOT / "../shared/data"))
-needs_parrot = pytest.mark.skipif(
-    not (DATA / "parrot").is_dir(), reason="the real drawings are not here"
-)
 
 
 def test_the_registry_s_addresses_and_checksums_are_well_formed() -> None:
-    """Of each source; what could not be verified is None."""
     for source in registry().sources.values():
         urls = [source.home, source.citation.url, *(file.url for file in source.files)]
         assert all(re.fullmatch(r"https://[^\s/]+\S*", url) for url in urls if url)
@@ -36,7 +31,6 @@ def test_the_registry_s_addresses_and_checksums_are_well_formed() -> None:
 
 
 def test_a_citation_is_one_line() -> None:
-    """A title that asks ends without a full stop; a DOI becomes an address."""
     citation = Citation(
         authors=["A. Few", "B. Many"], year=2000, title="Few?", venue="Nowhere", doi="10.1000/1"
     )
@@ -44,7 +38,6 @@ def test_a_citation_is_one_line() -> None:
 
 
 def test_suffixes_and_layouts_are_those_of_the_readers() -> None:
-    """What the registry says a reader takes is what its code takes."""
     kinds = registry().kinds
     assert tuple(kinds["norms"].suffixes) == SUFFIXES
     assert tuple(kinds["questions"].suffixes) == TABLE_SUFFIXES
@@ -66,7 +59,6 @@ def test_suffixes_and_layouts_are_those_of_the_readers() -> None:
 def test_a_missing_file_is_reported_with_the_sources_that_fit(
     tmp_path: Path, kind: str, name: str, reader: Callable[[Path], object]
 ) -> None:
-    """Each reader says what it expected, and where each source of that kind is found."""
     with pytest.raises(DataError) as caught:
         reader(tmp_path / name)
     message = str(caught.value)
@@ -86,9 +78,8 @@ def test_a_folder_of_files_under_other_names_is_an_error(tmp_path: Path) -> None
 
 @needs_parrot
 def test_the_checksums_of_the_drawings_are_those_of_the_files() -> None:
-    """Sizes and checksums are of the files as they are read."""
     for file in registry().source("everyday-things").files:
-        content = (DATA / "parrot" / str(file.save_as)).read_bytes()
+        content = (PARROT / str(file.save_as)).read_bytes()
         assert (len(content), hashlib.sha256(content).hexdigest()) == (file.bytes, file.sha256)
 
 

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import polars as pl
 import pytest
 
@@ -10,10 +7,7 @@ from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
 from tacit.sources.drawings import Drawing, read_drawings
 from tacit.sources.statements import agreed, all_statements, drawing_statements
-
-DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
-PARROT = DATA / "parrot"
-needs_parrot = pytest.mark.skipif(not PARROT.is_dir(), reason="the real drawings are not here")
+from tests.fetched_data import PARROT, needs_parrot
 
 TREE = Drawing("tree", "ann", ("trunk", "roots"), (("trunk", "above", "roots"),))
 QUESTION = ["thing", "subject", "relation", "object"]
@@ -51,7 +45,6 @@ def parrot() -> list[Drawing]:
 
 @pytest.fixture(scope="module")
 def enriched(parrot: list[Drawing]) -> pl.DataFrame:
-    """The real drawings with all that follows from them."""
     return enrich(drawing_statements(parrot), Ontology.load("parts"))
 
 
@@ -65,7 +58,6 @@ def labelled(*rows: tuple[str, str, str, bool]) -> pl.DataFrame:
 
 
 def test_drawn_relations_keep_their_order() -> None:
-    """Each relation of each drawing is one row, in the order of the drawings."""
     other = Drawing("tree", "bea", ("b", "a"), (("b", "inside", "a"), ("a", "connects", "b")))
     assert drawing_statements([TREE, other]).rows() == [
         ("tree", "ann", "trunk", "above", "roots"),
@@ -85,7 +77,6 @@ def test_every_ordered_pair_is_asked_with_every_relation() -> None:
 
 
 def test_no_drawings_make_empty_tables() -> None:
-    """Without drawings the tables have their columns, of text, and no rows."""
     for table in (drawing_statements([]), all_statements([], ["above"])):
         assert table.schema == dict.fromkeys(
             ["thing", "annotator", "subject", "relation", "object"], pl.String
@@ -94,7 +85,6 @@ def test_no_drawings_make_empty_tables() -> None:
 
 
 def test_agreement_needs_every_annotator_and_one_label() -> None:
-    """A statement is agreed on when each of its thing's annotators has it with the same label."""
     table = labelled(
         ("tree", "ann", "all true", True),
         ("tree", "ann", "all false", False),
@@ -124,7 +114,6 @@ def test_one_annotator_is_no_agreement() -> None:
 
 @needs_parrot
 def test_every_enriched_statement_is_asked(parrot: list[Drawing], enriched: pl.DataFrame) -> None:
-    """Enrichment names no part and no relation that is not asked about."""
     asked = all_statements(parrot, Ontology.load("parts").relations)
     assert enriched.join(asked, on=asked.columns, how="anti").height == 0
 

@@ -20,7 +20,6 @@ HEADER = "domain\tfeature type\tconcept\tfeature\tpf\tfeature alternatives\tpart
 
 
 def counts(alternatives: Alternatives) -> dict[str, int]:
-    """How many people gave each wording."""
     pairs = zip(alternatives.texts, alternatives.people, strict=True)
     return {text: len(people) for text, people in pairs}
 
@@ -69,7 +68,6 @@ def test_lists_that_are_not_aligned_count_nobody(
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 5)), min_size=1, max_size=12))
 def test_people_are_counted_as_by_brute_force(given_by: list[tuple[str, int]]) -> None:
-    """For any aligned lists, one participant per entry."""
     cell = ";".join(f"has {text}" for text, _ in given_by)
     found = read_alternatives(cell, ";".join(str(person) for _, person in given_by))
     assert counts(found) == {
