@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 from tacit.models.huggingface import packing
 from tacit.models.huggingface.packed_attention import sight
 from tacit.models.huggingface.packing import Pack, Rows, Tree
-from tacit.probes.consistency.questions import prompt_variants
-from tacit.probes.consistency.template import load_templates
 
 Ids = tuple[int, ...]
 LENGTHS = st.integers(1, 40)
@@ -82,15 +80,6 @@ def test_packs_hold_the_tree(some: Rows, length: int) -> None:
     assert len(whole) == len(tree)
 
 
-@given(rows(), LENGTHS)
-def test_added_tokens(some: Rows, length: int) -> None:
-    """What rows add, together, is what the packs hold; no row adds more than its own tokens."""
-    tree = Tree.of(some)
-    added = packing.added_tokens(tree, length)
-    assert added.sum() == sum(map(len, packing.packs_of(tree, length)))
-    assert ((added > 0) & (added <= tree.rows.lengths)).all()
-
-
 def alike(one: Ids, other: Ids) -> int:
     """How many tokens both begin with."""
     return len(list(takewhile(bool, map(eq, one, other))))
@@ -111,15 +100,6 @@ def test_a_tree_holds_all_that_rows_hold(some: Rows, cells: int) -> None:
     )
     assert tree.shared.tolist() == [0, *(alike(a, b) for a, b in pairwise(kept))]
     assert read(tree.rows) == read(some)
-
-
-@given(rows(), LENGTHS, LENGTHS)
-def test_packs_are_made_again(some: Rows, length: int, shorter: int) -> None:
-    """A pack's rows can be packed again, shorter, and all is still read."""
-    packs = packs_of(some, length)
-    again = [part for pack in packs for part in pack.again(shorter)]
-    assert sum(len(pack.reads.row) for pack in again) == len(some.reads.row)
-    assert all(len(part) <= shorter or len(part.tree.rows) == 1 for part in again)
 
 
 @given(rows(), LENGTHS, st.randoms())
@@ -145,22 +125,3 @@ def test_the_mask_shows_what_is_seen(some: Rows, length: int) -> None:
         for index in range(len(pack)):
             seen = pack.ids[one[index].nonzero().flatten().numpy()]
             assert tuple(seen.tolist()) == before(pack, index)
-
-
-def test_little_is_computed_twice() -> None:
-    """Of the probes' questions, packs compute at most 1.15 times the tokens of the prefix tree."""
-    words = [f"w{number}" for number in range(40)]
-    questions = [
-        f"Is {a} used for {b} {c}" for a in words[:8] for b in words[8:12] for c in words[12:16]
-    ]
-    numbers: dict[str, int] = {}
-    ids = [
-        [numbers.setdefault(word, len(numbers)) for word in variant.prompt(one).text.split()]
-        for variant in prompt_variants(load_templates())
-        for one in questions
-    ]
-    some = Rows.of(ids, [(n, len(one) - 1, 0, n) for n, one in enumerate(ids)])
-    packed = sum(map(len, packs_of(some, 512)))
-    tree = len(prefixes(every(some)))
-    assert tree < packed <= 1.15 * tree
-    assert 3 * packed < len(some.ids)
