@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import itertools
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -104,19 +103,22 @@ Made = Callable[[Works, int], tuple[StandIn, RayExecutor]]
 
 
 @pytest.fixture
-def make(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Made:
+def make(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Made]:
     """Make a stand-in and an executor of some workers, whose store has one segment."""
+    executors: list[RayExecutor] = []
     (tmp_path / "scores" / "f").mkdir(parents=True)
     (tmp_path / "scores" / "f" / "1").touch()
-    gc.collect()  # earlier executors end their workers before this test's are counted
 
     def made(works: Works, workers: int) -> tuple[StandIn, RayExecutor]:
         ray = StandIn(works)
         monkeypatch.setitem(sys.modules, "ray", ray)
         order = Order(load, str(tmp_path), threads=1, gpus=0)
-        return ray, RayExecutor(order, Share(workers, 1, 0))
+        executors.append(RayExecutor(order, Share(workers, 1, 0)))
+        return ray, executors[-1]
 
-    return made
+    yield made
+    for one in executors:
+        one._workers.clear()  # else they would be ended while a later test counts its own
 
 
 def made_of(number: int) -> list[Block]:
@@ -194,7 +196,6 @@ def test_a_node_with_another_model_ends_a_run_only_at_its_beginning(
 
 
 def test_a_model_that_no_worker_can_load_ends_the_run(make: Made) -> None:
-    """Each worker has three tries."""
     failed = Failed(ScoringError("out of memory"), worker="broken")
     ray, ours = make(lambda _, method: failed if method == "load" else None, 2)
     with pytest.raises(ScoringError, match="no worker could be started: out of memory"):
