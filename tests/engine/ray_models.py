@@ -16,7 +16,6 @@ from tacit.requests import Prompt
 
 
 def by_letters(prompt: Prompt, word: str) -> float:
-    """A score that depends on everything a prompt has."""
     return -len(prompt.text) / 8 - len(prompt.separator) / 16 - sum(map(ord, word)) % 7 - 1 / 3
 
 
@@ -30,13 +29,11 @@ class Telling:
     window: int = 1_000
 
     def __call__(self, _: FileHashes) -> FakeModel:
-        """The model; there is none of the name ``missing``."""
         if self.name == "missing":
             raise ModelError("missing: there is no such model folder")
         return _Telling(self)
 
     def reports(self) -> list[tuple[str, int, str]]:
-        """On which node which process scored which text, in order."""
         lines = self.log.read_text(encoding="utf-8").splitlines() if self.log.exists() else []
         parts = (line.split(" ", 2) for line in lines)
         return [(node, int(process), text) for node, process, text in parts]

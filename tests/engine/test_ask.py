@@ -16,7 +16,6 @@ from tacit.models.fake import FakeModel
 from tacit.models.huggingface.fingerprint import Identity
 from tacit.requests import (
     UNKNOWN,
-    AnswerScore,
     Prompt,
     RankingPrompt,
     Scores,
@@ -34,7 +33,6 @@ WORDS, FEW = Vocabulary(("a", "b", "cd")), Vocabulary(("b", "e"))
 
 
 def by_length(prompt: Prompt, answer: str) -> float:
-    """A score that depends on everything a prompt has."""
     return -len(prompt.text) - len(prompt.separator) / 8 - len(answer) / 64
 
 
@@ -45,7 +43,6 @@ def model_of(identity: Identity = IDENTITY) -> FakeModel:
 
 
 def test_scores_come_back_in_the_order_of_the_prompts(tmp_path: Path) -> None:
-    """Duplicates and all, whatever order they were asked in."""
     prompts = [Prompt(text, ("a", "bc")) for text in ("one", "three", "two!", "one")]
     scores = Engine(model_of(), Store(tmp_path)).ask(prompts)
     assert [score["bc"].logprob for score in scores] == [by_length(p, "bc") for p in prompts]
@@ -91,8 +88,6 @@ def test_no_prompts_are_no_work(tmp_path: Path) -> None:
 
 
 class Confused(FakeModel):
-    """Answers in another order than it was asked."""
-
     def answer(self, requests: Sequence[Any]) -> list[Any]:
         return [Scores(score.answers[::-1]) for score in super().answer(requests)]
 
@@ -136,7 +131,6 @@ def test_blocks_do_not_depend_on_the_order_of_the_prompts() -> None:
 
 
 def test_merging_keeps_the_first_order() -> None:
-    """Of texts, and of answers within a text."""
     merged = ScoringKind().merge(
         [Prompt("b", ("y",)), Prompt("a", ("x",)), Prompt("b", ("x", "y"))]
     )
@@ -144,8 +138,6 @@ def test_merging_keeps_the_first_order() -> None:
 
 
 class Recording(FakeModel):
-    """Remembers the blocks that it was asked, and is stopped before a given one."""
-
     def __init__(self, stop: int) -> None:
         super().__init__(by_length)
         self.blocks: list[tuple[Any, ...]] = []
@@ -190,7 +182,6 @@ def test_a_run_that_goes_on_asks_the_very_blocks_that_were_recorded(
 
 
 def test_blocks_of_other_prompts_are_not_taken(tmp_path: Path) -> None:
-    """A record of another request is passed over, and all is asked."""
     path = tmp_path / "blocks.parquet"
     first = Engine(model_of(), Store(tmp_path / "store"))
     first.plan([Prompt("x", ("a",))], path).record(path)
@@ -213,7 +204,6 @@ def test_what_a_lost_store_held_is_asked_again(tmp_path: Path) -> None:
 
 
 def test_why_a_score_is_missing_is_kept(tmp_path: Path) -> None:
-    """An answer from the store is as complete as a new one, and nothing is asked again."""
     prompt, model = Prompt("x", ("a", "b")), FakeModel({"x": {"a": None, "b": -1.0}})
     scores = [Engine(model, Store(tmp_path)).ask([prompt]) for _ in range(2)]
     assert model.asked == [prompt]
@@ -222,17 +212,19 @@ def test_why_a_score_is_missing_is_kept(tmp_path: Path) -> None:
     assert missing_by_reason(scores[1]) == {UNKNOWN: 1}
 
 
-def test_scores_are_the_same_number_when_read_again(tmp_path: Path) -> None:
-    value = -0.1 - 1e-17 + -2 / 3
-    score = Scores((AnswerScore("a", value, 3, spanned=True),))
-    store = Store(tmp_path)
-    store.append({"fingerprint": "f"}, [Prompt("x", ("a",))], [score])
-    row = store.read("f").row(0, named=True)
-    assert (row["logprob"], row["tokens"], row["spanned"]) == (value, 3, True)
-
-
 def test_a_model_that_answers_fewer_requests_is_named(tmp_path: Path) -> None:
     model = model_of()
     model.answer = lambda requests: FakeModel(by_length).answer(requests)[1:]  # type: ignore[method-assign]
     with pytest.raises(ScoringError, match="fake returned 1 answer to 2 requests"):
         Engine(model, Store(tmp_path)).ask([Prompt("a", ("b",)), Prompt("c", ("d",))])
+
+
+def test_what_a_damaged_segment_held_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
+    prompts = [Prompt(f"text {'x' * n}", ("a", "b")) for n in range(6)]
+    whole = Engine(model_of(), Store(tmp_path), block_tokens=1, seconds=0).ask(prompts)
+    segment = sorted(tmp_path.glob("scores/*/*.parquet"))[2]
+    segment.write_bytes(segment.read_bytes()[:-40])
+    for asked in (1, 0):
+        model = model_of()
+        assert Engine(model, Store(tmp_path)).ask(prompts) == whole
+        assert len(model.asked) == asked

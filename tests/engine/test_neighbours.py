@@ -39,7 +39,6 @@ def words_in_tree(prompts: Sequence[Prompt]) -> list[int]:
 
 @given(st.lists(st.sampled_from(PROMPTS), min_size=1, unique=True), st.integers(1, 300))
 def test_neighbours_stand_together(some: list[Prompt], block_tokens: int) -> None:
-    """All prompts come once, in their order, in blocks of limited size."""
     prompts = sorted(some, key=lambda prompt: prompt.text)
 
     costs = np.array(words_in_tree(prompts))
@@ -60,7 +59,6 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Local:
 
 
 def test_the_tokens_of_a_plan_are_those_that_are_computed(local: Local, tmp_path: Path) -> None:
-    """And fewer by a third than the prompts alone would take."""
     engine = Engine(local, Store(tmp_path), block_tokens=300)
     local.answer(PROMPTS)  # the first packs are checked
     plan = engine.plan(PROMPTS)

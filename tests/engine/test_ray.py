@@ -12,10 +12,9 @@ import pytest
 
 from tacit.engine.ask import Engine
 from tacit.engine.options import EngineOptions
-from tacit.engine.ray import executor
 from tacit.engine.ray.engine import ray_engine
 from tacit.engine.store import Store
-from tacit.errors import ModelError, ScoringError, StoreError, TooLongError
+from tacit.errors import ModelError, ScoringError, TooLongError
 from tacit.models.fake import FakeModel
 from tacit.requests import TOO_LONG, Prompt, RankingPrompt, ScoringKind, Vocabulary
 from tacit.requests.kind import Part
@@ -32,7 +31,6 @@ BLOCK = 30
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """Three nodes of one core each, on this machine; the driver is connected to the first."""
     with three_nodes(tmp_path_factory.mktemp("cache")) as made:
         yield made
 
@@ -72,7 +70,6 @@ def test_workers_give_what_the_local_engine_gives_and_record_the_same(
 
 @pytest.mark.usefixtures("cluster")
 def test_what_a_worker_calls_too_long_is_skipped(tmp_path: Path) -> None:
-    """The engine finds the prompt by the error; the others are scored as by the local engine."""
     long = Prompt(" ".join("w" * 50), ("a", "bc"))
     prompts = [*PROMPTS[:5], long, *PROMPTS[5:]]
     telling = Telling(tmp_path / "asked.txt", window=40)
@@ -140,19 +137,10 @@ def test_what_an_interruption_left_is_kept(tmp_path: Path, telling: Telling) -> 
 
 
 @pytest.mark.usefixtures("cluster")
-def test_workers_write_to_a_store_at_an_address(
-    tmp_path: Path, telling: Telling, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An address that is another store for each worker is refused."""
+def test_workers_write_to_a_store_at_an_address(tmp_path: Path, telling: Telling) -> None:
     local = Engine(FakeModel(by_letters, "telling"), Store(tmp_path / "local"), BLOCK)
     shared = Store(f"local://{tmp_path}/shared")
     assert on_ray(telling, shared, workers=1).ask(PROMPTS) == local.ask(PROMPTS)
-    monkeypatch.setattr(executor, "SEEN", 0.5)
-    apart = on_ray(telling, Store("memory://me@host/apart"), workers=1)
-    with pytest.raises(
-        StoreError, match=r"^memory://host/apart: a file that the worker on .* is not visible here"
-    ):
-        apart.ask(PROMPTS)
 
 
 @pytest.mark.usefixtures("cluster")

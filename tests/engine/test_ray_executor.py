@@ -194,7 +194,6 @@ def test_a_node_with_another_model_ends_a_run_only_at_its_beginning(
 
 
 def test_a_model_that_no_worker_can_load_ends_the_run(make: Made) -> None:
-    """Each worker has three tries."""
     failed = Failed(ScoringError("out of memory"), worker="broken")
     ray, ours = make(lambda _, method: failed if method == "load" else None, 2)
     with pytest.raises(ScoringError, match="no worker could be started: out of memory"):

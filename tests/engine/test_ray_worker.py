@@ -17,7 +17,6 @@ from tacit.errors import (
     DataError,
     MissingPackage,
     ModelError,
-    NetworkError,
     PromptError,
     RequestError,
     ScoringError,
@@ -32,8 +31,6 @@ from tests.engine.ray_models import by_letters
 
 
 class OnProcessor(FakeModel):
-    """Says that it computes on the processor."""
-
     @property
     def description(self) -> dict[str, Any]:
         return {**super().description, "device": "cpu"}
@@ -59,7 +56,6 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_a_worker_stores_what_it_is_asked_and_tells_what_was_warned_of(tmp_path: Path) -> None:
-    """The segment that it names holds the scores."""
     worker = Worker(Order(load, str(tmp_path), threads=1, gpus=0))
     loaded = worker.load()
     assert isinstance(loaded, Loaded)
@@ -99,7 +95,6 @@ def test_a_worker_that_would_compute_something_else_is_refused(order: Order, sai
         (PromptError("b"), PromptError, True),
         (TooLongError("b"), TooLongError, True),
         (ModelError("c"), ModelError, True),
-        (NetworkError("c"), NetworkError, True),
         (MissingPackage("torch", "local"), RequestError, True),
         (DataError("d", "file", 3), RequestError, True),
         (StoreError("e"), StoreError, False),

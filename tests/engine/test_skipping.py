@@ -84,7 +84,6 @@ def test_a_run_is_refused_before_anything_is_asked(
 
 
 def test_the_plan_says_which_prompts_it_skips_and_how_long_they_are(tmp_path: Path) -> None:
-    """They count neither as distinct nor as stored, and no block has them."""
     plan = Engine(Short(), Store(tmp_path)).plan(MIXED)
     assert plan.skipped == {Prompt(LONG, ("a", "bc")): f"{LONG[:4]!r} is 21 words long, and 10 fit"}
     texts = {prompt.text for block in plan.blocks for prompt in block.requests}
@@ -124,7 +123,6 @@ def test_whether_a_prompt_is_skipped_does_not_depend_on_the_others(tmp_path: Pat
 
 
 def test_a_ranking_of_a_long_text_has_no_ranks(tmp_path: Path) -> None:
-    """Its targets and all candidates are missing; the other rankings are as ever."""
     prompts = [RankingPrompt(text, WORDS, ("cat",)) for text in ("It is a", LONG, "See the")]
     first, long, last = Engine(Short(), Store(tmp_path / "a")).ask(prompts)
     assert [first, last] == Engine(Short(), Store(tmp_path / "b")).ask([prompts[0], prompts[2]])

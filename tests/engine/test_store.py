@@ -49,8 +49,6 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "truncated": lambda content: content[:-40],
     "empty": lambda _: b"",
     "foreign": foreign,
-    "no Parquet": lambda _: b"PK\x03\x04 something else",
-    "zeros": lambda content: bytes(len(content)),
 }
 
 

@@ -190,7 +190,6 @@ def test_what_comes_out_of_order_is_that_of_its_prompt(
 def test_what_is_there_is_stored_while_another_is_awaited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model_of: Made, whole: Stored, times: int
 ) -> None:
-    """Also what belongs to other blocks than its own."""
     monkeypatch.setattr(local, "PERIOD", 0.0)
     gate, all_but_one, ended = Gate(TEXTS[3]), threading.Event(), list[Any]()
     model = model_of(gate, times + 1)
@@ -253,7 +252,6 @@ def test_who_stops_while_others_are_under_way_ends_all_threads(
 
 
 def test_what_was_streamed_before_a_check_failed_is_withdrawn(tmp_path: Path) -> None:
-    """The next run asks all of it again."""
     with pytest.raises(UnreliableError, match="another model"):
         Engine(Changing(), Store(tmp_path)).ask(PROMPTS)
     assert not stored(tmp_path, Changing())

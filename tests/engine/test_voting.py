@@ -34,7 +34,6 @@ def talker(samples: int = 5) -> Replying:
 
 
 def counted(text: str, samples: int, answers: Sequence[str]) -> Votes:
-    """The votes, counted by worker."""
     said = [reply(text, number).reply.strip(".") for number in range(samples)]
     counts = {answer: said.count(answer) for answer in answers}
     return Votes(counts, samples - sum(counts.values()))
@@ -88,7 +87,6 @@ def test_what_is_damaged_while_the_rest_is_asked_is_asked_again(
     model_of: Callable[[], Any],
     prompts: list[Any],
 ) -> None:
-    """The plan took it for whole."""
     Engine(model_of(), Store(tmp_path)).ask(prompts[:1])
     engine = Engine(model_of(), Store(tmp_path))
     plan = engine.plan(prompts)
@@ -101,7 +99,6 @@ def test_what_is_damaged_while_the_rest_is_asked_is_asked_again(
 def test_replies_that_a_store_loses_twice_are_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its disk is not asked for a third time."""
     monkeypatch.setattr(Store, "append", lambda *_: None)
     model = talker()
     with pytest.raises(StoreError, match="no longer contains"):

@@ -31,18 +31,11 @@ PHASES = {
 
 @dataclass(frozen=True)
 class Moment:
-    """When a run is killed.
+    """When a run is killed."""
 
-    Args:
-        phase: One of ``PHASES``.
-        entry: The how-manieth time it is entered, from 1.
-        call: The how-manieth call since, from 1; its end where it makes fewer. 0 is where half of
-            a file is written.
-    """
-
-    phase: str
-    entry: int
-    call: int
+    phase: str  # one of ``PHASES``
+    entry: int  # the how-manieth time it is entered, from 1
+    call: int  # the how-manieth call since, or its end; 0 is where half of a file is written
 
     def arm(self) -> None:
         """Has this process killed at the moment; it writes the moment down first."""

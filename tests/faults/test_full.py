@@ -6,19 +6,14 @@ import errno
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from tacit.errors import WorkError
 from tacit.knowledge.build import KnowledgeSource, build
-from tacit.report.writing import write_report
 from tacit.sources.dumps import Dump
-from tacit.tables import SUFFIXES, write_table
 from tests.faults.running import PEACH, SMALL_BLOCKS, Warm, findings_of
-from tests.report.conftest import parts_run
 
 pytestmark = pytest.mark.slow
 
@@ -39,29 +34,7 @@ Path.write_bytes = full
 """Makes the disk full when half of a file of that name is written."""
 
 
-def full_at(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Makes the disk full within this process."""
-    write: Callable[[Path, bytes], int] = Path.write_bytes
-
-    def full(path: Path, content: bytes) -> int:
-        if path.name.startswith(f".{name}-"):
-            write(path, content[: len(content) // 2])
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return write(path, content)
-
-    monkeypatch.setattr(Path, "write_bytes", full)
-
-
-@pytest.mark.parametrize(
-    "file",
-    [
-        "run.yaml",
-        "manifest.json",
-        "questions.parquet",
-        "findings/accuracy.parquet",
-        "figures/accuracy_at.svg",
-    ],
-)
+@pytest.mark.parametrize("file", ["run.yaml", "figures/accuracy_at.svg"])
 def test_a_run_that_finds_the_disk_full_says_which_file_and_what_to_do(
     tmp_path: Path, warm: Warm, whole: dict[str, bytes], file: str
 ) -> None:
@@ -84,53 +57,6 @@ def test_a_run_that_finds_the_disk_full_says_which_file_and_what_to_do(
     assert (tmp_path / "run" / file).exists()
 
 
-SMALL = """
-import resource
-resource.setrlimit(resource.RLIMIT_FSIZE, (2000, resource.RLIM_INFINITY))
-"""
-"""No file can grow beyond so many bytes."""
-
-
-def test_a_run_whose_blocks_have_no_room_says_so(
-    tmp_path: Path, warm: Warm, whole: dict[str, bytes]
-) -> None:
-    """The same command ends as if nothing had happened."""
-    ended = warm.run(tmp_path, *PEACH, "--out", "run", setup=SMALL_BLOCKS + SMALL)
-    assert ended.status == 1
-    error = ended.said.splitlines()[-1]
-    assert "blocks.parquet: cannot be written: [Errno 27]" in error
-    assert not list(tmp_path.rglob(".*-*")), "no half file is left"
-    assert warm.run(tmp_path, *PEACH, "--out", "run").status == 0
-    assert findings_of(tmp_path / "run") == whole
-
-
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_a_table_that_has_no_room_leaves_the_one_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
-) -> None:
-    """Whole, under its name; the error is Tacit's, whatever wrote it."""
-    path = tmp_path / f"table{suffix}"
-    write_table(pl.DataFrame({"a": ["before"]}), path)
-    before = path.read_bytes()
-    full_at(monkeypatch, path.name)
-    with pytest.raises(WorkError, match="No space left on device; free some space"):
-        write_table(pl.DataFrame({"a": ["after"] * 99}), path)
-    assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_report_that_has_no_room_leaves_the_one_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run, path = parts_run(tmp_path / "run"), tmp_path / "report.html"
-    path.write_text("before", encoding="utf-8")
-    full_at(monkeypatch, path.name)
-    with pytest.raises(WorkError, match=r"report\.html: cannot be written: .*free some space"):
-        write_report([run], path)
-    assert path.read_text(encoding="utf-8") == "before"
-    assert not list(tmp_path.glob(".*"))
-
-
 def test_a_knowledge_base_that_has_no_room_is_not_made(tmp_path: Path) -> None:
     """DuckDB's error is one line that says what to do."""
     facts = tmp_path / "facts.tsv"
@@ -151,14 +77,13 @@ def test_a_knowledge_base_that_has_no_room_is_not_made(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-@pytest.mark.parametrize("json", [(), ("--json",)])
-def test_standard_output_that_is_full_is_one_line(tmp_path: Path, json: tuple[str, ...]) -> None:
+def test_standard_output_that_is_full_is_one_line(tmp_path: Path) -> None:
     beliefs = tmp_path / "beliefs.tsv"
     beliefs.write_text("subject\trelation\tobject\tp_true\na\tinside\tb\t0.9\n", encoding="utf-8")
     program = "from tacit.cli import main; main()"
     with Path("/dev/full").open("wb") as out:
         ended = subprocess.run(
-            [sys.executable, "-c", program, "check", str(beliefs), *json],
+            [sys.executable, "-c", program, "check", str(beliefs)],
             stdout=out,
             stderr=subprocess.PIPE,
             text=True,

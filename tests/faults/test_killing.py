@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.killing import kill_all, line_of
+from tests.faults.killing import drawn, resumes, unbroken
 from tests.faults.running import Warm
 
 pytestmark = pytest.mark.slow
@@ -18,5 +18,6 @@ def test_a_run_killed_at_any_moment_goes_on_to_the_same_findings(
     tmp_path: Path, warm: Warm
 ) -> None:
     """By the byte, and without asking what was stored; the seed is fixed, so are the moments."""
-    for turn, one in enumerate(kill_all(warm, tmp_path, MOMENTS, seed=0), 1):
-        assert one.same, line_of(turn, one)
+    whole = unbroken(warm, tmp_path / "whole")
+    for turn, moments in enumerate(drawn(whole.calls, MOMENTS, seed=0), 1):
+        assert resumes(warm, tmp_path / f"{turn:02}", moments, whole), moments

@@ -91,7 +91,6 @@ def test_a_run_that_is_killed_while_a_server_is_asked_goes_on_to_the_same_findin
 
 
 def answers(folder: Path) -> pl.DataFrame:
-    """What each row of a folder's store is an answer to."""
     files = [*folder.glob(".tacit/scores/*/[0-9]*"), *folder.glob(".tacit/votes/*/[0-9]*")]
     keys = pl.selectors.by_name("text", "separator", "answer", "number", require_all=False)
     return pl.concat([pl.read_parquet(file).select(keys) for file in files])

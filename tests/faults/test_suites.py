@@ -58,7 +58,6 @@ def whole(warm: Warm, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def asked(folder: Path) -> list[tuple[str, str, int]]:
-    """The model and text of each prompt that was asked, and its index in its block."""
     lines = (folder / "asked.jsonl").read_text(encoding="utf-8").splitlines()
     return [tuple(json.loads(line)) for line in lines]
 
@@ -71,7 +70,6 @@ def segments(folder: Path) -> int:
 def test_a_suite_that_is_stopped_resumes(
     tmp_path: Path, warm: Warm, whole: Path, name: str
 ) -> None:
-    """It ends with the same bytes, and what was stored is not asked again."""
     written(tmp_path, models=MODELS, runs=RUNS)
     first = [(text, at) for model, text, at in asked(whole) if model == "demo-masked"]
     blocks = sum(at == 0 for _, at in first)

@@ -18,7 +18,6 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 
 def main() -> None:
-    """Serves until standard input ends."""
     _prepare()
     for line in sys.stdin:
         answer = _ran(json.loads(line))

@@ -80,7 +80,6 @@ class Format:
 
 
 def formats() -> dict[str, Format]:
-    """Every format of a single file, by what it is called."""
     return {
         "drawings": Format("annotations.tsv", lambda: DRAWINGS, _drawings),
         "things": Format(
@@ -90,7 +89,6 @@ def formats() -> dict[str, Format]:
         "beliefs, CSV": Format("b.csv", lambda: BELIEFS.replace(b"\t", b","), _beliefs),
         "beliefs, JSONL": Format("b.jsonl", lambda: _lines(*_beliefs_rows()), _beliefs),
         "beliefs, Parquet": Format("b.parquet", lambda: _parquet(_beliefs_rows()), _beliefs),
-        "beliefs, categories": Format("b.parquet", lambda: _parquet(_categories()), _beliefs),
         "norms, CSLB": Format("norms.dat", lambda: _demo("norms.dat"), read_norms),
         "norms, McRae": Format(
             "n.txt",
@@ -109,16 +107,12 @@ def formats() -> dict[str, Format]:
         ),
         "anchors, CommonsenseQA": Format("a.jsonl", lambda: _lines(CSQA), read_anchors),
         "anchors, ARC": Format("a.jsonl", lambda: _lines(ARC), read_anchors),
-        "anchors, own": Format("a.jsonl", lambda: _lines(PLAIN), read_anchors),
         "anchors, PIQA": Format("a.jsonl", lambda: _lines(PIQA), read_anchors),
         "anchors, CSV": Format(
             "a.csv", lambda: b"question,choices,answer\nWhere?,here|there,here\n", read_anchors
         ),
         "anchors, Parquet": Format("a.parquet", lambda: _parquet([PLAIN, PLAIN]), read_anchors),
         "assertions": Format("dump.csv", lambda: ASSERTION * 3, _imported, slow=True),
-        "blank lines, gzip": Format(
-            "d.csv.gz", lambda: gzip.compress(ASSERTION * 9 + b"\n" * 9000), _imported, slow=True
-        ),
         "assertions, gzip": Format(
             "d.csv.gz", lambda: gzip.compress(ASSERTION * 9), _imported, slow=True
         ),
@@ -135,14 +129,6 @@ def formats() -> dict[str, Format]:
         ),
         "consistency templates": Format(
             "t.yaml", lambda: b"relations:\n  IsA:\n    text: '{c1} is {c2}'\n", load_templates
-        ),
-        "parts template, JSON": Format(
-            "t.json",
-            lambda: (
-                b'{"text": "Judge: {statement} ({a_thing})", "separator": " ",'
-                b' "positive": ["true"], "negative": ["false"]}'
-            ),
-            Template.read,
         ),
         "nouns": Format("n.yaml", lambda: b"plural: [scissors]\nan: [hour]\n", Nouns.load),
         "prompts": Format(
@@ -180,18 +166,11 @@ def _beliefs_rows() -> list[dict[str, Any]]:
     ]
 
 
-def _categories() -> pl.DataFrame:
-    """The beliefs with their words in dictionaries, as pandas writes categories."""
-    frame = pl.DataFrame(_beliefs_rows())
-    return frame.with_columns(pl.selectors.string().cast(pl.Categorical))
-
-
 def _data(name: str) -> bytes:
     return (resources.files("tacit") / "data" / name).read_bytes()
 
 
 def _demo(name: str) -> bytes:
-    """The first lines of a file of the demo's."""
     return b"".join(_data(f"demo/{name}").splitlines(keepends=True)[:12])
 
 

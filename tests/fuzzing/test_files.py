@@ -44,7 +44,6 @@ def no_hang() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for one file after the other."""
     return tmp_path_factory.mktemp("fuzzed")
 
 

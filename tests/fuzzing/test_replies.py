@@ -166,7 +166,6 @@ def client(transport: httpx2.AsyncBaseTransport) -> Client:
 
 
 def ask(kind: str, transport: httpx2.AsyncBaseTransport, store: Store) -> None:
-    """All that is done with a server, from its preflight to the store."""
     asked = client(transport)
     if kind == "samples":
         Engine(SampledModel(VotesServer(asked, "toy"), samples=3), store).ask(PROMPTS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,12 +32,19 @@ RUNS: Mapping[str, Callable[[Path], Path]] = {
 DOCUMENTS = ["manifest.json", "run.yaml"]
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """A finished run of a probe, made once."""
+    root = tmp_path_factory.mktemp("finished")
+    return cache(lambda probe: RUNS[probe](root / probe))
+
+
 @pytest.mark.parametrize("probe", RUNS)
 def test_a_damaged_run_is_shown_or_refused(
-    probe: str, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+    probe: str, finished: Callable[[str], Path], tmp_path: Path
 ) -> None:
     """By the report, beside the paper's tables, and by the same command made again."""
-    whole = RUNS[probe](tmp_path_factory.mktemp("finished") / probe)
+    whole = finished(probe)
     names = sorted(str(file.relative_to(whole)) for file in whole.rglob("*.parquet"))
     documents = st.tuples(st.one_of(spoilt(), reshaped()), st.sampled_from(DOCUMENTS))
     tables = st.tuples(spoilt(), st.sampled_from(names))
@@ -63,9 +71,11 @@ def test_a_damaged_run_is_shown_or_refused(
     check()
 
 
-def test_a_manifest_that_describes_no_model_is_refused(tmp_path: Path) -> None:
+def test_a_manifest_that_describes_no_model_is_refused(
+    finished: Callable[[str], Path], tmp_path: Path
+) -> None:
     """When the same command is given again; the message names the file, and what to do."""
-    folder = parts_run(tmp_path / "run")
+    folder = shutil.copytree(finished("parts"), tmp_path / "run")
     request = yaml.safe_load((folder / "run.yaml").read_text(encoding="utf-8"))
     for manifest in ("[]", "null", '"x"', "5", '{"model": null}', '{"model": []}'):
         (folder / "manifest.json").write_text(manifest, encoding="utf-8")

@@ -53,7 +53,6 @@ def test_a_spoilt_segment_is_damaged_or_whole(how: Spoilt, *, earlier: bool) -> 
 def test_a_spoilt_store_is_read_as_far_as_it_is_whole(
     how: Spoilt, which: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Its segments are whole or set aside, and more can be stored."""
     root = tmp_path_factory.mktemp("store")
     Store(root).append(MODEL, PROMPTS, SCORES)
     (root / "hashes.json").write_text("{}", encoding="utf-8")

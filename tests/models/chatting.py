@@ -33,10 +33,6 @@ GEMMA = (
     "{{ '<start_of_turn>' + role + '\\n' + m.content | trim + '<end_of_turn>\\n' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<start_of_turn>model\\n' }}{% endif %}"
 )
-ZEPHYR = (
-    "{% for m in messages %}{{ '<|' + m.role + '|>\\n' + m.content + eos_token + '\\n' }}"
-    "{% if loop.last and add_generation_prompt %}{{ '<|assistant|>\\n' }}{% endif %}{% endfor %}"
-)
 PHI_3 = (
     "{% for m in messages %}{{ '<|' + m.role + '|>\\n' + m.content + '<|end|>\\n' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|assistant|>\\n' }}{% else %}{{ eos_token }}{% endif %}"
@@ -64,8 +60,6 @@ _ROLES = ("<|user|>", "<|assistant|>")
 
 @dataclass(frozen=True)
 class Style:
-    """A tiny model with a chat template."""
-
     template: str
     tokens: tuple[str, ...]
     tokenizer: Callable[[], PreTrainedTokenizerBase]
@@ -81,7 +75,6 @@ STYLES: dict[str, Style] = {
     "gemma": Style(
         GEMMA, ("<start_of_turn>", "<end_of_turn>"), tiny.byte_level_with_bos, "GemmaForCausalLM"
     ),
-    "zephyr": Style(ZEPHYR, (), tiny.llama_like, "MistralForCausalLM"),
     "phi-3": Style(PHI_3, (*_ROLES, "<|end|>"), tiny.llama_like, "Phi3ForCausalLM"),
     "mute": Style(MUTE, _IM, tiny.gpt2_like, "Qwen2ForCausalLM"),
     "qwen-3": Style(QWEN_3, (*_IM, "<think>", "</think>"), tiny.gpt2_like, "Qwen3ForCausalLM"),
@@ -100,7 +93,6 @@ def tokenizer_of(style: Style) -> PreTrainedTokenizerBase:
 
 
 def save(name: str, folder: Path) -> Path:
-    """Saves a style's tiny model."""
     style = STYLES[name]
     tokenizer = tokenizer_of(style)
     settings = tiny._BLOOM if name == "bloom" else _SIZE

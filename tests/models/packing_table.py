@@ -28,8 +28,6 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "scores.md"
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured of an architecture."""
-
     name: str
     difference: float | None
     refused: str | None
@@ -43,7 +41,6 @@ class Measured:
 
 
 def measure(name: str, folder: Path) -> Measured:
-    """Loads an architecture with packing and without, and compares their scores."""
     place = tiny.save(name, folder / name)
     model, alone = tiny.load(place), tiny.load(place, packing=False)
     told: dict[str, Any] = dict(model.description)
@@ -55,7 +52,6 @@ def measure(name: str, folder: Path) -> Measured:
 
 
 def named(name: str, architecture: str) -> str:
-    """How the table calls an architecture, given its class."""
     more = {
         "gpt-neo": ", context window shorter than a pack",
         "gpt-neo-long": ", local window shorter than a pack",
@@ -74,7 +70,6 @@ def names() -> list[str]:
 
 
 def table() -> str:
-    """The table in Markdown, those that pack first."""
     with TemporaryDirectory() as folder:
         measured = [measure(name, Path(folder)) for name in names()]
     measured.sort(key=lambda one: (one.refused is not None, one.name.lower()))
@@ -83,7 +78,6 @@ def table() -> str:
 
 
 def shown() -> str:
-    """The table that stands in the page."""
     text = PAGE.read_text(encoding="utf-8")
     return text[text.index(BEGIN) + len(BEGIN) : text.index(END)].strip() + "\n"
 

@@ -21,8 +21,6 @@ from tests.models import tiny
 
 @dataclass(frozen=True)
 class Plain:
-    """Scores one answer at a time."""
-
     kind: str
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase

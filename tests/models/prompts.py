@@ -76,7 +76,6 @@ MANY = [
 
 
 def prompts_for(name: str) -> list[Prompt]:
-    """The prompts that a model's kind can be asked."""
     more = {
         "causal": [*CONTINUED, *SEPARATED, *LENGTHS, *ALIKE],
         "masked": [*FILLED, *SEPARATED],

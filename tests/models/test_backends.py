@@ -22,7 +22,6 @@ NORMS = "concept,feature,pf\n" + "\n".join(
 
 @pytest.fixture(autouse=True)
 def _installed() -> Iterator[None]:
-    """The other package is on the path, as if it were installed."""
     with installed():
         yield
 
@@ -36,7 +35,6 @@ def test_it_scores_as_computed_by_hand() -> None:
 
 
 def test_it_ranks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The assumptions probe has the ranks of its own words."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "norms.csv").write_text(NORMS, encoding="utf-8")
     run = tacit.run(
@@ -53,7 +51,7 @@ def test_an_option_that_it_does_not_take_is_refused() -> None:
         load_model("letters:any", tacit.LoadOptions(chat=True))
 
 
-@pytest.mark.parametrize("name", ["lettres:any", "lettres:", "localhost:8000/v1"])
+@pytest.mark.parametrize("name", ["lettres:any", "localhost:8000/v1"])
 def test_a_scheme_that_nobody_registered_is_named(name: str) -> None:
     with pytest.raises(ModelError, match=r"installed: inspect, letters, lm-eval"):
         load_model(name)

@@ -7,7 +7,8 @@ from itertools import product
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+import torch
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.errors import ScoringError
@@ -33,8 +34,6 @@ def _no_collection() -> Iterator[None]:
 
 def limited(model: Local, most: int, error: Callable[[], Exception]) -> Local:
     """Has a model fail on more tokens than it can take, padding and what is cached included."""
-    import torch
-
     forward = model._model.forward
 
     @wraps(forward)
@@ -50,8 +49,6 @@ def limited(model: Local, most: int, error: Callable[[], Exception]) -> Local:
 
 
 def out_of_memory() -> Exception:
-    import torch
-
     return torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
 
 
@@ -67,8 +64,8 @@ ERRORS: list[Callable[[], Exception]] = [
 @pytest.mark.parametrize(
     ("name", "prompts", "error"),
     [
-        *product(["gpt2", "mamba", "bert", "t5"], [PROMPTS, MANY], [out_of_memory]),
-        *(("gpt2", PROMPTS, error) for error in ERRORS),
+        *((name, PROMPTS, out_of_memory) for name in ("gpt2", "mamba", "bert", "t5")),
+        *(("gpt2", MANY, error) for error in ERRORS),
     ],
 )
 def test_running_out_of_memory(
@@ -79,7 +76,6 @@ def test_running_out_of_memory(
     loaded: Loaded,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """The budget shrinks until it fits, with a warning, and the scores are the same."""
     model = tiny.load(folder_of(name), batch_tokens=4096)
     expected = loaded(name).answer(prompts)
     with caplog.at_level(logging.WARNING, "tacit"):
@@ -92,35 +88,17 @@ def test_running_out_of_memory(
         )
 
 
-@pytest.mark.parametrize("name", ["gpt2", "bert", "t5"])
-def test_memory_for_not_even_one_row(name: str, folder_of: FolderOf) -> None:
-    model = tiny.load(folder_of(name))
+def test_memory_for_not_even_one_row(folder_of: FolderOf) -> None:
+    model = tiny.load(folder_of("gpt2"))
     with pytest.raises(ScoringError, match="out of memory even with one sequence"):
         limited(model, 2, out_of_memory).answer(PROMPTS)
 
 
-@pytest.mark.parametrize(
-    ("name", "error"),
-    [
-        *(("gpt2", error) for error in (IndexError, ValueError, RuntimeError, KeyError)),
-        *(("bert", IndexError), ("t5", IndexError)),
-    ],
-)
-def test_other_failures(name: str, error: type[Exception], folder_of: FolderOf) -> None:
-    """Whatever else a model raises is a ScoringError that quotes it."""
-    model = tiny.load(folder_of(name))
+@pytest.mark.parametrize("error", [IndexError, RuntimeError])
+def test_other_failures(error: type[Exception], folder_of: FolderOf) -> None:
+    model = tiny.load(folder_of("gpt2"))
     with pytest.raises(ScoringError, match=r"the model failed on a batch of .*no luck"):
         limited(model, 2, lambda: error("no luck")).answer(PROMPTS)
-
-
-def test_no_number(folder_of: FolderOf) -> None:
-    import torch
-
-    model = tiny.load(folder_of("gpt2"))
-    with torch.no_grad():
-        next(model._model.parameters()).fill_(float("nan"))
-    with pytest.raises(ScoringError, match="log-probability of nan"):
-        model.answer(PROMPTS)
 
 
 @given(st.lists(st.integers(1, 50), max_size=30), st.integers(1, 200))
@@ -137,7 +115,6 @@ def test_batches(costs: list[int], tokens: int) -> None:
     assert budget.tokens == tokens
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.integers(1, 50), min_size=1, max_size=30), st.integers(1, 200), st.integers(1, 60)
 )

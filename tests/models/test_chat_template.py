@@ -44,15 +44,11 @@ def styled(tmp_path_factory: pytest.TempPathFactory) -> Folders:
     return made
 
 
-@pytest.mark.parametrize("packing", [True, False])
 @pytest.mark.parametrize("name", STYLES)
-@pytest.mark.slow
-def test_scores_equal_those_of_a_chat_with_its_reply(
-    name: str, *, packing: bool, styled: Folders
-) -> None:
+def test_scores_equal_those_of_a_chat_with_its_reply(name: str, styled: Folders) -> None:
     """The template writes the whole chat; it is cut behind the answer and computed alone."""
-    model, talk = tiny.load(styled(name), chat=True, packing=packing), Talk.load(styled(name))
-    assert model.description["packs"] == (packing and name != "bloom")
+    model, talk = tiny.load(styled(name), chat=True), Talk.load(styled(name))
+    assert model.description["packs"] == (name != "bloom")
     for prompt, scores in zip(PROMPTS, model.answer(PROMPTS), strict=True):
         for one in scores.answers:
             expected, tokens = talk.score(prompt, one.answer)
@@ -75,7 +71,6 @@ def test_the_space_before_a_reply_is_scored(styled: Folders) -> None:
 
 
 def test_a_ranking_agrees_with_the_scores(styled: Folders) -> None:
-    """A vocabulary is ranked at the place where the reply begins."""
     model = tiny.load(styled("gemma"), chat=True)
     words = ("True", "False", "bird", "claws", "the egg")
     asked = RankingPrompt(PROMPTS[0].text, Vocabulary(words), targets=words)
@@ -101,7 +96,6 @@ def test_a_chat_has_a_fingerprint_of_its_own(styled: Folders) -> None:
 
 
 def test_a_thought_that_the_template_begins_is_ended() -> None:
-    """As Qwen3's own template writes an empty one."""
     chat = chat_of(THINKER)
     assert chat.render("Hm?") == "<|user|>Hm?<|assistant|><think>\n\n</think>\n\n"
     assert chat.description["thought"] == "closed"
@@ -131,16 +125,11 @@ REFUSED: list[tuple[str | None, str]] = [
     (None, "no chat template"),
     ("{{ raise_exception('no system turn') }}", r"chat template fails \(no system turn\)"),
     ("{% for m in messages %}{% for p in m.content %}{{ p.text }}{% endfor %}{% endfor %}", UNSAID),
-    ("{% for m in messages if m.role == 'human' %}{{ m.content }}{% endfor %}", UNSAID),
     ("{% for m in messages %}{{ m.content[:40] }}{% endfor %}", UNSAID),
-    ("{% for m in messages %}{{ m.content[-200:] }}{% endfor %}", UNSAID),
     ("{% for m in messages %}{{ m.content | lower }}{% endfor %}", UNSAID),
-    ("{% for m in messages %}{{ m.content | e }}{% endfor %}", UNSAID),
     ("{% for m in messages %}{{ m.content.split() | join(' ') }}{% endfor %}", UNSAID),
-    ("{{ 'Is it?' }}", UNSAID),
     # Whatever it calls the clock.
     ("{% set f = '%H' %}{{ strftime_now(f) }}{{ messages }}", "current time"),
-    (NOW + "{{ f('%d') }}" + SAID, CLOCK),
     (NOW + "{{ f('%H:%M') }}" + SAID, CLOCK),
     (NOW + "{% if f('%p') == 'AM' %}Good morning.{% endif %}" + SAID, CLOCK),
     ("{{ [strftime_now][0]('%Y') }}" + SAID, CLOCK),
@@ -161,7 +150,6 @@ def test_a_template_that_cannot_be_used_is_refused(template: str | None, message
 
 
 def test_each_prompt_is_looked_for_in_what_is_written() -> None:
-    """A template may change some texts only."""
     chat = chat_of(SAID.replace("m.content", "m.content.replace('claws', 'paws')"))
     assert chat.render("A bear has fur.") == "user: A bear has fur.\nassistant: "
     with pytest.raises(PromptError, match=r"does not reproduce the prompt 'A bear has claws\.'"):
@@ -169,7 +157,7 @@ def test_each_prompt_is_looked_for_in_what_is_written() -> None:
 
 
 @pytest.mark.parametrize("template", [TRIMMED, SPACED])
-@pytest.mark.parametrize("text", ["Is it? ", "\nIs it?", "  Is it?\n"])
+@pytest.mark.parametrize("text", ["Is it? ", "\nIs it?"])
 def test_white_space_around_a_text_is_not_lost_silently(template: str, text: str) -> None:
     """A template may trim it where there is none; where there is, two prompts would be one."""
     chat = chat_of(template)

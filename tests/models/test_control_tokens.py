@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
+from transformers import PreTrainedTokenizerBase
 
 from tacit.errors import PromptError
 from tacit.models.huggingface.alignment import Filled, bare, locate
@@ -23,15 +25,20 @@ def whole(text: str, answer: str) -> Filled:
     return Filled(text + answer, len(text), len(text + answer), len(text))
 
 
-@settings(deadline=None, max_examples=300)
+@cache
+def two(kind: str) -> tuple[PreTrainedTokenizerBase, PreTrainedTokenizerBase]:
+    """A tokenizer as it is, and another of its kind that adds nothing."""
+    return tiny.TOKENIZERS[kind](), bare(tiny.TOKENIZERS[kind]())
+
+
+@settings(max_examples=150)
 @given(TEXTS, ANSWERS)
 @pytest.mark.parametrize("kind", tiny.TOKENIZERS)
-@pytest.mark.slow
 def test_tokens_are_those_of_transformers_that_splits_them(
     kind: str, text: str, answer: str
 ) -> None:
     """No token that covers what spells a special one is special; else the text is refused."""
-    tokenizer, one = tiny.TOKENIZERS[kind](), whole(text, answer)
+    (tokenizer, plain), one = two(kind), whole(text, answer)
     expected = tokenizer(
         one.string, add_special_tokens=False, split_special_tokens=True, return_offsets_mapping=True
     )
@@ -45,7 +52,7 @@ def test_tokens_are_those_of_transformers_that_splits_them(
         if any(first < end and last > begin for first, last in covered)
     ]
     try:
-        (tokens,) = locate(bare(tiny.TOKENIZERS[kind]()), [one])
+        (tokens,) = locate(plain, [one])
     except PromptError:
         assert any(begin < one.begin for begin, _ in misread)
         return
@@ -61,7 +68,6 @@ def test_tokens_are_those_of_transformers_that_splits_them(
 def test_a_prompt_s_special_token_is_text(
     name: str, token: str, answer: str | None, loaded: Loaded
 ) -> None:
-    """In the text and in an answer, for models that continue and that fill."""
     model = loaded(name)
     text = f"{token} A bear {token} has" if answer else "A bear has"
     prompt = Prompt(text, (answer or f"a {token}",))
@@ -80,7 +86,6 @@ def test_a_prompt_s_special_token_is_text(
 
 
 def test_the_encoder_s_text_is_text(loaded: Loaded) -> None:
-    """Between the special tokens that the tokenizer puts around it; the answer too."""
     model, tokenizer = loaded("bart"), tiny.tokenizer_of("bart")
     prompt = Prompt("A bear </s> has<mask>", ("a </s> b",))
     encoder, decoder = model.inputs(prompt, "a </s> b")
@@ -91,7 +96,6 @@ def test_the_encoder_s_text_is_text(loaded: Loaded) -> None:
 
 
 def test_a_decoder_s_answer_may_end_with_the_end_token(loaded: Loaded) -> None:
-    """It is then scored with it, once; the rest is text."""
     model, tokenizer = loaded("bart"), tiny.tokenizer_of("bart")
     prompt = Prompt("A bear has", ("a seal", "a seal</s>", "a</s> seal</s>"))
     plain, ended, both = (model.inputs(prompt, answer)[1] for answer in prompt.answers)
@@ -106,8 +110,7 @@ def test_a_decoder_s_answer_may_end_with_the_end_token(loaded: Loaded) -> None:
 
 @pytest.mark.parametrize("name", ["llama", "albert", "t5"])
 @pytest.mark.parametrize(
-    ("text", "answer"),
-    [("A bear {} has", "a bird"), ("A bear has", "a {} b"), ("A bear {}", "x {}")],
+    ("text", "answer"), [("A bear {} has", "a bird"), ("A bear has", "a {} b")]
 )
 def test_what_cannot_be_written_as_text_is_refused(
     name: str, text: str, answer: str, loaded: Loaded
@@ -123,7 +126,6 @@ def test_what_cannot_be_written_as_text_is_refused(
 
 @pytest.mark.parametrize("name", ["llama", "albert", "t5"])
 def test_a_ranking_misses_what_cannot_be_written(name: str, loaded: Loaded) -> None:
-    """As any candidate that the tokenizer has no token for; a text is refused."""
     token = "[MASK]" if name == "albert" else "</s>"
     model, words = loaded(name), Vocabulary(("bird", "egg", "roots", token))
     (ranking,) = model.answer([RankingPrompt("A bear has", words, targets=("bird", token))])
@@ -144,7 +146,6 @@ def test_a_blank_is_marked_as_before(loaded: Loaded) -> None:
 
 @pytest.mark.parametrize("name", ["chatml", "llama-2"])
 def test_a_chat_s_control_tokens_are_the_template_s_alone(name: str) -> None:
-    """A text or an answer that spells one would be read as the template's."""
     tokenizer = chatting.tokenizer_of(STYLES[name])
     chat, token = Chat.of("m", tokenizer), str(tokenizer.eos_token)
     said = f"contains {re.escape(repr(token))}, which would be read {REFUSED} in a chat"

@@ -62,7 +62,6 @@ MODELS: dict[str, Callable[..., LanguageModel]] = {
 
 @pytest.fixture(scope="module")
 def _installed() -> Iterator[None]:
-    """The other package is on the path, as if it were installed."""
     with installed():
         yield
 
@@ -71,13 +70,11 @@ def _installed() -> Iterator[None]:
 def model(
     request: pytest.FixtureRequest, folder_of: FolderOf, _installed: None
 ) -> Iterator[LanguageModel]:
-    """Each of them, loaded as a user loads it."""
     with ExitStack() as stack:
         yield MODELS[request.param](folder_of, stack)
 
 
 def test_every_model_keeps_to_the_contract(model: LanguageModel, tmp_path: Path) -> None:
-    """A prompt put to a model of replies alone is sampled instead."""
     check_model(model)
     if SamplingPrompt in model.supports and Prompt not in model.supports:
         asked = [Prompt("Is it?", ("False", "True"))]

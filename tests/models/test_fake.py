@@ -9,18 +9,7 @@ from tacit.requests import Prompt, RankingPrompt, Vocabulary
 SCORES = {"A bear has": {"fur": -1.0, "wings": -5.0, "xyzzy": None}}
 
 
-def test_a_dict() -> None:
-    """A dict's scores come back, in the prompt's order, one token each."""
-    scores = FakeModel(SCORES).answer([Prompt("A bear has", ("wings", "fur", "xyzzy"))])
-    assert [(one.answer, one.logprob, one.tokens) for one in scores[0].answers] == [
-        ("wings", -5.0, 1),
-        ("fur", -1.0, 1),
-        ("xyzzy", None, 1),
-    ]
-
-
 def test_a_ranking() -> None:
-    """A dict's scores rank a vocabulary; what has none is missing."""
     model = FakeModel(SCORES, words=("wings", "fur"))
     prompt = RankingPrompt("A bear has", Vocabulary(SCORES["A bear has"]), ("wings", "xyzzy"))
     (ranking,) = model.answer([prompt])
@@ -34,13 +23,11 @@ def test_a_ranking() -> None:
 
 @pytest.mark.parametrize("prompt", [Prompt("A cat has", ("fur",)), Prompt("A bear has", ("tail",))])
 def test_what_the_dict_lacks(prompt: Prompt) -> None:
-    """A text or an answer that the dict lacks is an error that names both."""
     with pytest.raises(PromptError, match=rf"{prompt.text}.*{prompt.answers[0]}"):
         FakeModel(SCORES).answer([prompt])
 
 
 def test_fingerprints() -> None:
-    """Name and scores make the fingerprint; the same ones make the same."""
     base = FakeModel(SCORES).fingerprint
     assert FakeModel(dict(SCORES)).fingerprint == base
     assert FakeModel(SCORES, "other").fingerprint != base

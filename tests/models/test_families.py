@@ -18,21 +18,15 @@ SERVER = "http://127.0.0.1:8000/v1?a=b"
     [
         ("350M", 350_000_000),
         ("1.3B", 1_300_000_000),
-        ("66b", 66_000_000_000),
-        (" 1.5 T ", 1_500_000_000_000),
+        (" 1.5 t ", 1_500_000_000_000),
         ("124439808", 124_439_808),
-        ("56.5K", 56_500),
-        ("1300000000.0", 1_300_000_000),
     ],
 )
 def test_numbers_of_parameters(text: str, number: int) -> None:
-    """With a unit or without; exact, also with decimals."""
     assert parameters_in(text) == number
 
 
-@pytest.mark.parametrize(
-    "text", ["", "big", "-5M", "0", "1.5", "1,300,000", "3G", "1e9", "0.0001K"]
-)
+@pytest.mark.parametrize("text", ["", "-5M", "0", "1.5", "1,300,000", "3G", "1e9", "0.0001K"])
 def test_what_is_no_number_of_parameters(text: str) -> None:
     with pytest.raises(RequestError, match=r"350M, 1\.3B") as refused:
         parameters_in(text)

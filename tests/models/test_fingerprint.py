@@ -41,50 +41,27 @@ def one_float(folder: Path) -> None:
     path.write_bytes(content)
 
 
-def set_config(**settings: object) -> Callable[[Path], None]:
-    return lambda folder: edit(folder, "config.json", lambda content: content.update(settings))
-
-
 def swap_pieces(content: dict[str, Any]) -> None:
-    """Gives two pieces each other's ids."""
     vocabulary = content["model"]["vocab"]
     vocabulary["##s"], vocabulary["##house"] = vocabulary["##house"], vocabulary["##s"]
-
-
-def no_lower_case(content: dict[str, Any]) -> None:
-    content["normalizer"]["lowercase"] = False
-
-
-def no_end(content: dict[str, Any]) -> None:
-    """Puts no [SEP] behind a text."""
-    content["post_processor"]["single"].pop()
 
 
 CHANGES: dict[str, Callable[[Path], None]] = {
     "one bit of a weight": one_float,
     "two pieces": lambda folder: edit(folder, "tokenizer.json", swap_pieces),
-    "lower case": lambda folder: edit(folder, "tokenizer.json", no_lower_case),
-    "special-token rule": lambda folder: edit(folder, "tokenizer.json", no_end),
     "special token": lambda folder: edit(
         folder, "tokenizer_config.json", lambda content: content.update({"unk_token": "[PAD]"})
     ),
-    "activation": set_config(hidden_act="relu"),
-    "norm": set_config(layer_norm_eps=1e-3),
+    "activation": lambda folder: edit(
+        folder, "config.json", lambda content: content.update({"hidden_act": "relu"})
+    ),
 }
 
 
 @pytest.mark.parametrize("case", CHANGES)
 def test_a_change_changes_it(case: str, copy: Path, loaded: Loaded) -> None:
-    """One bit, piece, rule or setting changed gives another fingerprint."""
-    assert load_model(str(copy)).fingerprint == loaded("bert").fingerprint
     CHANGES[case](copy)
     assert load_model(str(copy)).fingerprint != loaded("bert").fingerprint
-
-
-def test_a_merge_changes_it(folder_of: FolderOf, tmp_path: Path, loaded: Loaded) -> None:
-    folder = shutil.copytree(folder_of("gpt2"), tmp_path / "model")
-    edit(folder, "tokenizer.json", lambda content: content["model"]["merges"].pop())
-    assert load_model(str(folder)).fingerprint != loaded("gpt2").fingerprint
 
 
 def test_an_option_changes_it(folder_of: FolderOf, loaded: Loaded) -> None:
@@ -102,26 +79,14 @@ def test_the_scorers_version_changes_it(
     assert load_model(str(folder_of(name))).fingerprint != before
 
 
-@pytest.mark.parametrize(
-    ("options", "copied"),
-    [(LoadOptions(batch_tokens=7), False), (LoadOptions(dtype="float32"), False), (None, True)],
-    ids=["batch size", "dtype by name", "another folder"],
-)
-def test_what_does_not_change_it(
-    options: LoadOptions | None,
-    copied: bool,  # noqa: FBT001 - a column
-    copy: Path,
-    folder_of: FolderOf,
-    loaded: Loaded,
-) -> None:
-    """Batch size, the folder's place and the default said aloud leave the fingerprint alone."""
-    folder = copy if copied else folder_of("bert")
-    assert load_model(str(folder), options).fingerprint == loaded("bert").fingerprint
+def test_what_does_not_change_it(copy: Path, loaded: Loaded) -> None:
+    """The batch size, the folder's place and the default data type by its name."""
+    options = LoadOptions(batch_tokens=7, dtype="float32")
+    assert load_model(str(copy), options).fingerprint == loaded("bert").fingerprint
 
 
 @pytest.mark.slow
 def test_another_process_finds_the_same(folder_of: FolderOf, loaded: Loaded) -> None:
-    """The fingerprints of all kinds are the same in a process with other random hashes."""
     names = ("gpt2", "bert", "t5")
     code = (
         "import sys; from tacit.models.loading import load_model\n"
@@ -138,7 +103,6 @@ def test_another_process_finds_the_same(folder_of: FolderOf, loaded: Loaded) -> 
 
 
 def test_every_field_counts() -> None:
-    """Each field of an identity changes its fingerprint; the same fields give the same."""
     base = Identity({"a": "1"}, "c", "t", "r", "float32", "s", "v")
     assert base.fingerprint == replace(base).fingerprint
     prints = {base.fingerprint}
@@ -189,18 +153,6 @@ def test_what_another_machine_hashed_is_hashed_again(
     known = memory.read_text().replace(hashlib.sha256(b"weights").hexdigest(), "0" * 64)
     memory.write_text(known)
     assert FileHashes(memory).sha256(file) == hashlib.sha256(b"weights").hexdigest()
-
-
-@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b'{"x": 3}', b'{"x": {}}', b"\xff"])
-def test_a_broken_memory_is_no_matter(content: bytes, tmp_path: Path) -> None:
-    """What was remembered is only a shortcut: when it cannot be read, files are hashed again."""
-    file, memory = tmp_path / "weights.bin", tmp_path / "hashes.json"
-    file.write_bytes(b"weights")
-    memory.write_bytes(content.replace(b"x", str(file.resolve()).encode()))
-    hashes = FileHashes(memory)
-    assert hashes.sha256(file) == hashlib.sha256(b"weights").hexdigest()
-    hashes.save()
-    assert json.loads(memory.read_text())
 
 
 def test_the_weights_are_the_files_that_transformers_reads(tmp_path: Path) -> None:

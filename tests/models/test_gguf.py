@@ -34,7 +34,6 @@ def file(folder_of: FolderOf, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_it_scores_as_the_folder(file: Path, folder_of: FolderOf) -> None:
-    """Answers are tokenized as in the folder and get the same log-probabilities."""
     here, there = tiny.load(file), tiny.load(folder_of("qwen2"))
     pairs = zip(here.answer(PROMPTS), there.answer(PROMPTS), strict=True)
     for own, other in pairs:
@@ -46,7 +45,6 @@ def test_it_scores_as_the_folder(file: Path, folder_of: FolderOf) -> None:
 
 
 def test_its_description_and_fingerprint_name_the_file(file: Path, tmp_path: Path) -> None:
-    """The weights are those of the file, dequantised; another content is another fingerprint."""
     model = load_model(str(file))
     told = model.description
     assert told["gguf"] == {"file": "tiny.gguf", "quantisation": None, "dequantised": True}
@@ -68,7 +66,6 @@ def test_a_chat_needs_a_template_in_the_file(file: Path) -> None:
 def test_a_missing_package_is_named(
     package: str, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before anything is loaded, with the command that installs it."""
     monkeypatch.setattr(gguf, "find_spec", lambda name: None if name == package else object())
     with pytest.raises(MissingPackage, match=rf"^{package} is .*pip install 'tacit-lm\[gguf\]'$"):
         load_model(str(file))

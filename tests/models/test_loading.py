@@ -58,24 +58,21 @@ SPOILT = {
     "no weights": (without("*.safetensors"), "contains no weights"),
     "no config": (without("config.json"), "contains no config.json"),
     "no tokenizer": (without("tokenizer*"), "no tokenizer"),
-    "broken tokenizer": (with_file("tokenizer.json", b'{"model": {"type": "?"}}'), "its tokenizer"),
     "half a tokenizer": (with_file("tokenizer.json", b'{"version":'), "its tokenizer"),
     "broken config": (with_file("config.json", b"{"), "its config cannot be loaded"),
-    "empty config": (with_file("config.json", b"{}"), "its config cannot be loaded"),
     "LFS pointer": (with_file("model.safetensors", LFS), "its weights cannot be loaded"),
     "half a weight file": (half_the_weights, "its weights cannot be loaded"),
     "one layer more": (with_setting(n_layer=3), "weights lack 12 tensors of a causal model"),
     "another width": (with_setting(n_embd=48), "another shape than in its config.json"),
-    "classifier": (
-        with_setting(architectures=["GPT2ForSequenceClassification"]),
-        "was not trained to predict text",
+    "quantised": (
+        with_setting(quantization_config={"quant_method": "gptq", "bits": 4}),
+        r"weights \(quantised: gptq\) cannot be loaded",
     ),
 }
 
 
 @pytest.mark.parametrize("case", SPOILT)
 def test_a_spoilt_folder(case: str, copy: Path) -> None:
-    """Each way in which a folder is no whole model is a ModelError that names the folder."""
     spoil, message = SPOILT[case]
     spoil(copy)
     with pytest.raises(ModelError, match=message) as caught:
@@ -84,8 +81,8 @@ def test_a_spoilt_folder(case: str, copy: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
-FOLDERS = ("./nowhere", "/no/such/folder", "~/no-such-folder", "~nobody-here/model", "a/b/c")
-NAMES = ("nobody/nothing-at-all", "nothing-at-all", "x" * 300, "a b")
+FOLDERS = ("./nowhere", "/no/such/folder", "~nobody-here/model", "a/b/c")
+NAMES = ("nobody/nothing-at-all", "x" * 300, "a b")
 
 
 @pytest.mark.parametrize(
@@ -98,7 +95,6 @@ NAMES = ("nobody/nothing-at-all", "nothing-at-all", "x" * 300, "a b")
     ],
 )
 def test_a_model_that_is_not_there(name: str, message: str) -> None:
-    """Offline, within seconds."""
     begin = time.monotonic()
     with pytest.raises(ModelError, match=message):
         load_model(name)
@@ -110,7 +106,6 @@ def test_a_model_that_is_not_there(name: str, message: str) -> None:
     [
         (LoadOptions(dtype="int3"), "dtype is 'int3'; it must be one of auto, float32"),  # type: ignore[arg-type] # wrong
         (LoadOptions(device="abacus"), "the device 'abacus' cannot be used here"),
-        (LoadOptions(device="cuda:99"), "the device 'cuda:99' cannot be used here"),
         (LoadOptions(device="meta"), "the device 'meta' cannot be used here"),
         (LoadOptions(batch_tokens=0), "batch_tokens is 0; it must be at least 1"),
     ],
@@ -134,16 +129,13 @@ def saved(folder: Path, name: str, tokenizer: str, model_class: str) -> Path:
     [
         ("bert", "BertModel", "weights lack .* tensors of a masked model .*cls.predictions"),
         ("bert", "BertForSequenceClassification", "was not trained to predict text"),
-        ("bert", "BertForQuestionAnswering", "was not trained to predict text"),
         ("electra", "ElectraForPreTraining", "weights lack .* tensors of a masked model"),
         ("gpt2", "GPT2ForSequenceClassification", "was not trained to predict text"),
-        ("bart", "BartForSequenceClassification", "was not trained to predict text"),
         ("t5", "T5EncoderModel", "does not predict text"),
         ("llama", "LlamaModel", "weights lack 1 tensor of a causal model .*lm_head"),
     ],
 )
 def test_weights_of_another_head(name: str, model_class: str, message: str, tmp_path: Path) -> None:
-    """Weights that were trained for something else are refused, never filled up at random."""
     with pytest.raises(ModelError, match=message):
         load_model(str(saved(tmp_path, name, name, model_class)))
 
@@ -183,7 +175,6 @@ def test_a_tokenizer_of_another_model(copy: Path) -> None:
 
 
 def test_kinds_by_the_config(loaded: Loaded) -> None:
-    """Each model's kind, architecture, window and device are read off and described."""
     for name, one in tiny.MODELS.items():
         description = loaded(name).description
         assert description["kind"] == one.kind
@@ -222,7 +213,6 @@ def hub(tmp_path: Path, folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_cached_name_loads_offline(hub: Path, folder_of: FolderOf) -> None:
-    """A name in the cache loads with no network, with its commit, and scores as the folder."""
     model = load_model("org/tiny-gpt2")
     folder = load_model(str(folder_of("gpt2")))
     assert hub.is_dir()
@@ -234,8 +224,6 @@ def test_a_cached_name_loads_offline(hub: Path, folder_of: FolderOf) -> None:
 
 
 def test_a_blob_is_known_by_its_name(hub: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cache's own hash of a weight file is used: nothing is hashed again."""
-
     def never(*_: object) -> None:
         raise AssertionError("hashed a file")
 
@@ -246,7 +234,6 @@ def test_a_blob_is_known_by_its_name(hub: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_revisions_are_told_apart(hub: Path) -> None:
-    """Two revisions with the same weights differ in their fingerprint; a branch is its commit."""
     prints = {
         revision: load_model("org/tiny-gpt2", LoadOptions(revision=revision)).fingerprint
         for revision in ("main", "second", "1" * 40, None)

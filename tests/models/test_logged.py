@@ -18,7 +18,6 @@ TEXT = "Is it a bird?"
 
 
 def sample(*values: float, text: str = TEXT, **other: Any) -> str:  # noqa: ANN401 - any content
-    """A line of the harness about two answers, which it writes as text."""
     continuations = [" Yes", " No"]
     arguments = {
         f"gen_args_{at}": {"arg_0": text, "arg_1": one} for at, one in enumerate(continuations)
@@ -35,7 +34,6 @@ def log(folder: Path, *lines: str, task: str = "tacit_parts_questions", day: int
 
 
 def test_answers_are_found_by_their_prompts(tmp_path: Path) -> None:
-    """Not by their order: those of the prompt, in the order of its answers."""
     other = sample(-3.0, -4.0, text="Is it a tree?")
     model = tacit.load_model(log(tmp_path, other, sample(-1.0, -math.inf)))
     (scores,) = model.answer([tacit.Prompt(TEXT, ("No", "Yes"))])
@@ -44,7 +42,6 @@ def test_answers_are_found_by_their_prompts(tmp_path: Path) -> None:
 
 
 def test_the_fingerprint_is_that_of_the_scores(tmp_path: Path) -> None:
-    """Two logs with the same scores are one model, and other scores are another."""
     names = [
         log(tmp_path, sample(-1.0, at), day=day) for day, at in ((1, -2.0), (2, -2.0), (3, -9))
     ]
@@ -53,7 +50,6 @@ def test_the_fingerprint_is_that_of_the_scores(tmp_path: Path) -> None:
 
 
 def test_tasks_of_one_folder_are_one_model(tmp_path: Path) -> None:
-    """And its results say which model it was."""
     log(tmp_path, sample(-1.0, -2.0), task="one")
     log(tmp_path, sample(-3.0, -4.0, text="Is it a tree?"), task="other")
     config = {"model": "hf", "model_args": "pretrained=m", "model_num_parameters": 7}
@@ -65,7 +61,6 @@ def test_tasks_of_one_folder_are_one_model(tmp_path: Path) -> None:
 
 
 def test_prompts_without_an_answer_are_counted(tmp_path: Path) -> None:
-    """An answer that was not scored is missing, too."""
     model = tacit.load_model(log(tmp_path, sample(-1.0, -2.0)))
     asked = [tacit.Prompt(TEXT, answers) for answers in (("Yes", "No"), ("Yes", "Perhaps"))]
     with pytest.raises(PromptError, match=r"no answer to 1 of 2 prompts, such as .*a bird"):
@@ -103,7 +98,6 @@ def test_a_folder_without_or_with_two_logs_is_refused(tmp_path: Path) -> None:
 def test_a_log_of_inspect_needs_its_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The message names it, and the extra that installs it."""
     monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
     with pytest.raises(MissingPackage, match=r"pip install 'tacit-lm\[inspect\]'"):
         tacit.load_model(f"inspect:{tmp_path / 'log.eval'}")

@@ -23,7 +23,6 @@ MOST = 8
 
 
 def likeliest(name: str, folder: Path) -> list[tuple[int, float]]:
-    """The likeliest ids after the texts, and their mean probabilities."""
     model = plain.load(name, folder)
     mask = model.tokenizer.mask_token
     rows, decoder = [], {}
@@ -39,7 +38,6 @@ def likeliest(name: str, folder: Path) -> list[tuple[int, float]]:
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "gemma3", "bert", "t5"])
 def test_equal_to_one_pass_for_each_prompt(name: str, folder_of: FolderOf, loaded: Loaded) -> None:
-    """Whatever the answers of a prompt are, and with padding."""
     prompts = [Prompt(text, ("bird", "a tree")) for text in TEXTS]
     model: Any = loaded(name)
     found = model.next_tokens(prompts, MOST)

@@ -41,7 +41,6 @@ def sees_of(packs: Sequence[Pack], piece: int) -> torch.Tensor:
 
 
 def states(packs: int, heads: int, length: int, seed: int) -> torch.Tensor:
-    """Queries, keys or values, as models lay them out."""
     made = torch.randn(packs, length, heads, 8, generator=torch.Generator().manual_seed(seed))
     return made.transpose(1, 2)
 
@@ -102,7 +101,6 @@ def test_other_attention_stays_as_it_is(*, masked: bool) -> None:
 
 
 def test_a_mask_of_true_and_false() -> None:
-    """Hides as one of numbers does."""
     packs = packs_from([(n, n % 3, *range(20)) for n in range(20)], 400)
     sees = sees_of(packs, 50)
     query, key, value = (states(len(packs), 2, sees.shape[-1], seed) for seed in range(3))

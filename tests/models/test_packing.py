@@ -90,15 +90,6 @@ def test_spans_and_sizes(some: Rows, length: int) -> None:
         assert pack.sizes == (len(pack.ids), max(map(len, own)), 0, max(pack.spans))
 
 
-@given(rows(), LENGTHS)
-def test_added_tokens(some: Rows, length: int) -> None:
-    """What rows add, together, is what a pack holds; no row adds more than its own tokens."""
-    for part in Tree.of(some).cut(length):
-        added = part.rows.lengths - part.shared
-        assert added.sum() == len(Pack.of(part).ids)
-        assert ((added > 0) & (added <= part.rows.lengths)).all()
-
-
 def alike(one: Ids, other: Ids) -> int:
     """How many tokens both begin with."""
     return len(list(takewhile(bool, map(eq, one, other))))

@@ -8,27 +8,13 @@ import pytest
 import torch
 
 from tacit.errors import ScoringError
-from tacit.models.huggingface import passes
-from tacit.models.huggingface.packing import Reads
+from tacit.models.huggingface import passes, ranking
 from tacit.models.huggingface.passes import Values, totals
-from tacit.requests import Prompt
+from tacit.requests import Prompt, RankingPrompt, Vocabulary
 from tests.models.conftest import Changed, Loaded
 from tests.models.passes import differences
+from tests.models.passes import passes as passes_of
 from tests.models.prompts import ALIKE
-
-
-def test_a_pass_over_logits(loaded: Loaded, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each token's log-probability is a log-softmax over the whole vocabulary, in float32."""
-    torch.manual_seed(0)
-    logits = torch.randn(3, 4, 50) * 5
-    own = loaded("gpt2")._passes
-    monkeypatch.setattr(own, "splits", False)
-    monkeypatch.setattr(passes.Passes, "logits", lambda _, given, row, at: given[row, at])
-    reads = Reads(*map(np.array, ([0, 0, 0, 2], [0, 0, 3, 2], [1, 2, 3, 49], [0, 1, 0, 2])))
-    answers, found = own.score(logits, reads)  # type: ignore[arg-type]
-    assert answers.tolist() == [0, 1, 0, 2]
-    expected = logits.double().log_softmax(-1)[reads.row, reads.position, reads.token]
-    assert found.tolist() == pytest.approx(expected.tolist(), abs=1e-5)
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -49,14 +35,6 @@ def test_the_normaliser_with_an_improbable_first_token(first: float) -> None:
     logits[:, 0] = first
     exact = logits.double().logsumexp(dim=-1)
     assert (passes._log_sum_exp(logits) - exact).abs().max().item() < 2e-6
-
-
-@pytest.mark.parametrize(("name", "splits"), [("gpt2", True), ("gemma2", False)])
-def test_logits_that_are_not_the_heads_output(name: str, splits: bool, loaded: Loaded) -> None:  # noqa: FBT001 - a column
-    """They are capped in Gemma 2, whose passes compute them; it is packed all the same."""
-    model: Any = loaded(name)
-    model.answer(ALIKE)
-    assert (model._passes.splits, model.shares_prefixes) == (splits, True)
 
 
 @pytest.mark.parametrize("change", ["masked", "scaled"])
@@ -103,7 +81,6 @@ def values(*numbers: float) -> Values:
 
 
 def test_a_sum_does_not_depend_on_order() -> None:
-    """The sum of an answer's tokens is the same to the last bit, whatever order they come in."""
     numbers = [-1e-8, -30.0, -0.1, -1e8, -3.3]
     one = totals([values(*numbers)], 1)
     assert one == totals([values(number) for number in reversed(numbers)], 1)
@@ -131,3 +108,45 @@ def test_a_failure_that_a_device_tells_late(
     )
     with pytest.raises(ScoringError, match="failed on its device: device-side assert"):
         model.answer(ALIKE)
+
+
+# The host never waits for a device between two passes: values are fetched behind the last one.
+
+
+WAITED = [
+    Prompt(text, ("a tree s", "bird", "roots above"))
+    for text in ("The bird is above ___", "A bird has ___", "The roots and the bird are above ___")
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("gpt2", {}), ("gpt2", {"packing": False}), ("bert", {}), ("t5", {})]
+)
+def test_values_are_fetched_behind_the_last_pass(
+    name: str, options: dict[str, bool], loaded: Loaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, fetched, on_host = loaded(name, batch_tokens=16, **options), list[int](), passes.on_host
+
+    def watching(found: torch.Tensor) -> Any:  # noqa: ANN401 - on_host's own
+        fetched.append(len(seen))
+        return on_host(found)
+
+    monkeypatch.setattr(passes, "on_host", watching)
+    with passes_of(model) as seen:
+        model.answer(WAITED)
+    assert len(seen) > 3
+    assert set(fetched) == {len(seen)}
+
+
+def test_ranks_are_fetched_one_pass_behind(loaded: Loaded, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, fetched, on_host = loaded("gpt2", batch_tokens=1), list[int](), passes.on_host
+
+    def watching(found: torch.Tensor) -> Any:  # noqa: ANN401 - on_host's own
+        fetched.append(len(seen))
+        return on_host(found)
+
+    monkeypatch.setattr(ranking, "on_host", watching)
+    words = Vocabulary(["bird", "roots", "above"])
+    with passes_of(model) as seen:
+        model.answer([RankingPrompt(one.text, words, ("bird",)) for one in WAITED])
+    assert fetched == [len(seen) - 1, len(seen), len(seen)]

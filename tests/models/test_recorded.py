@@ -25,7 +25,6 @@ PROMPTS = [Prompt("A bear has", ("fur", "wings")), Prompt("A tree has", ("roots"
 
 @pytest.fixture
 def folder(folder_of: FolderOf, tmp_path: Path) -> Path:
-    """A copy of a tiny model, which a test may change."""
     shutil.copytree(folder_of("llama"), tmp_path / "model")
     return tmp_path / "model"
 
@@ -43,7 +42,6 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def engine(folder: Path, **options: Any) -> Engine:  # noqa: ANN401 - LoadOptions' fields
-    """An engine as the command line starts it."""
     return EngineOptions().start(
         str(folder), LoadOptions(**options), Store(folder.parent / "store")
     )

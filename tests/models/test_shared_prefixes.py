@@ -24,7 +24,6 @@ ANSWERS = ("Yes", "No", "the egg yolk")
 
 
 def asked(times: int, begin: str = "A bear has fur. Is it big? Yes.") -> list[Prompt]:
-    """Questions behind instructions, said so many times."""
     questions = [f" Is a {a} a {b} {c}?" for a in WORDS for b in WORDS for c in WORDS[:2]]
     return [Prompt(" ".join([begin] * times) + question, ANSWERS) for question in questions]
 
@@ -53,12 +52,11 @@ def test_what_is_kept(some: Rows, length: int, least: int) -> None:
 
 
 @pytest.mark.parametrize("name", KEEPING)
-@pytest.mark.parametrize("times", [8, 25])
 @pytest.mark.slow
-def test_a_long_beginning_is_computed_once(name: str, times: int, folder_of: FolderOf) -> None:
+def test_a_long_beginning_is_computed_once(name: str, folder_of: FolderOf) -> None:
     """The tokens are little more than the tree's, as planned, and the scores are right."""
     model = tiny.load(folder_of(name))
-    questions = asked(times)
+    questions = asked(8)
     rows = [model.inputs(prompt, a)[0].ids[:-1] for prompt in questions for a in prompt.answers]
     tree = len({ids[:at] for ids in rows for at in range(1, len(ids) + 1)})
     planned = model.cost(questions)
@@ -70,7 +68,6 @@ def test_a_long_beginning_is_computed_once(name: str, times: int, folder_of: Fol
 
 
 def test_beginnings_of_several_kinds(folder_of: FolderOf) -> None:
-    """Each is kept for its own prompts."""
     model = tiny.load(folder_of("gpt2-long"), batch_tokens=600)
     rest = " In a tree, the trunk is above the roots and the branches are part of the crown." * 3
     questions = [p for own in ("Is it?", "Are they?") for p in asked(2, own + rest)]
@@ -79,15 +76,6 @@ def test_beginnings_of_several_kinds(folder_of: FolderOf) -> None:
         model.answer(questions)
     assert sum(not one.is_packed for one in seen) == 2
     assert off("gpt2-long", model, folder_of, questions, 7) < 1e-4
-
-
-def test_short_beginnings_are_not_kept(folder_of: FolderOf) -> None:
-    """Nor is it measured whether they could be."""
-    model = tiny.load(folder_of("gpt2-long"))
-    model.answer(asked(1))  # the first packs are checked
-    with passes(model) as seen:
-        model.answer(asked(1))
-    assert all(one.is_packed for one in seen)
 
 
 def test_a_beginning_before_capped_logits(folder_of: FolderOf) -> None:
@@ -105,8 +93,6 @@ def test_a_beginning_before_capped_logits(folder_of: FolderOf) -> None:
 def test_a_model_that_cannot_go_on_so_is_found_out(
     how: str, folder_of: FolderOf, changed: Changed, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It computes the beginning in every pack, and says so."""
-
     def spoil(given: dict[str, Any]) -> None:
         mask: torch.Tensor | None = given.get("attention_mask")
         if mask is not None and mask.ndim == _PACKED and mask.shape[-1] > mask.shape[-2]:

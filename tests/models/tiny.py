@@ -211,24 +211,15 @@ TOKENIZERS: dict[str, Callable[[], PreTrainedTokenizerBase]] = {
 
 @dataclass(frozen=True)
 class Tiny:
-    """A tiny model of one architecture.
+    """A tiny model of one architecture."""
 
-    Args:
-        kind: causal, masked or seq2seq.
-        name: Its class in transformers.
-        settings: Of its config, besides what is the tokenizer's.
-        window: The longest input in tokens; None for no limit.
-        spread: Standard deviation of the weights.
-        packs: Whether prompts are to be packed.
-    """
-
-    kind: str
+    kind: str  # causal, masked or seq2seq
     tokenizer: Callable[[], PreTrainedTokenizerBase]
-    name: str
-    settings: dict[str, Any]
-    window: int | None = WINDOW
-    spread: float = 0.35
-    packs: bool = True
+    name: str  # its class in transformers
+    settings: dict[str, Any]  # of its config, besides what is the tokenizer's
+    window: int | None = WINDOW  # the longest input in tokens; None for no limit
+    spread: float = 0.35  # standard deviation of the weights
+    packs: bool = True  # whether prompts are to be packed
 
     def model(self, tokenizer: PreTrainedTokenizerBase) -> PreTrainedModel:
         """A model with the class's own random weights, in the tokenizer's vocabulary."""

@@ -58,7 +58,6 @@ def test_a_hostile_pickle_writes_nothing(folder: Path, tmp_path: Path, *, allowe
 
 
 def test_weights_in_a_pickle_are_refused_unless_asked_for(folder: Path) -> None:
-    """And then they are the weights that they were."""
     import torch
     from safetensors.torch import load_file
 
@@ -72,27 +71,23 @@ def test_weights_in_a_pickle_are_refused_unless_asked_for(folder: Path) -> None:
 
 
 def test_safetensors_are_taken_where_both_are_there(folder: Path, tmp_path: Path) -> None:
-    """Also when a pickle is allowed."""
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Hostile(tmp_path / "made")))
     for allowed in (False, True):
         assert load_model(str(folder), LoadOptions(allow_pickle=allowed)).answer(PROMPTS)
     assert not (tmp_path / "made").exists()
 
 
-@pytest.mark.parametrize("pickle_allowed", [False, True])
-@pytest.mark.parametrize(
-    "shard", ["weights.bin", "sub/x.safetensors", "../x.safetensors", 3, None], ids=str
-)
+@pytest.mark.parametrize("shard", ["weights.bin", "../x.safetensors", 3, None], ids=str)
 def test_an_index_that_names_no_shards_is_refused(
-    folder: Path, tmp_path: Path, shard: object, *, pickle_allowed: bool
+    folder: Path, tmp_path: Path, shard: object
 ) -> None:
-    """Whatever else lies there; a pickle among what it names is not opened."""
     (folder / "model.safetensors").rename(folder / "z.safetensors")
     (folder / "weights.bin").write_bytes(pickle.dumps(Hostile(tmp_path / "made")))
     index = {"metadata": {}, "weight_map": {"transformer.wte.weight": shard} if shard else {}}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
-    with pytest.raises(ModelError, match=r"index.json"):
-        load_model(str(folder), LoadOptions(allow_pickle=pickle_allowed))
+    for allowed in (False, True):
+        with pytest.raises(ModelError, match=r"index.json"):
+            load_model(str(folder), LoadOptions(allow_pickle=allowed))
     assert not (tmp_path / "made").exists()
 
 
@@ -153,7 +148,6 @@ def test_a_model_s_own_program_is_not_run(folder: Path, tmp_path: Path) -> None:
 def test_a_model_s_own_program_is_run_when_asked_for_and_is_part_of_the_fingerprint(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Other code, other scores."""
     plain = load_model(str(folder))
     expected = plain.answer(PROMPTS)
     monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "hf"))
@@ -170,7 +164,6 @@ def test_a_model_s_own_program_is_run_when_asked_for_and_is_part_of_the_fingerpr
 
 @pytest.mark.parametrize("key", ["attn_implementation", "_attn_implementation"])
 def test_a_kernel_from_the_hub_is_not_run(folder: Path, key: str) -> None:
-    """A config that names one is refused unless programs are allowed."""
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     config[key] = "kernels-community/flash-attn2"
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
@@ -279,12 +272,3 @@ def test_a_model_s_name_cannot_leave_the_hub_s_cache(tmp_path: Path) -> None:
         with pytest.raises(ModelError):
             load_model(name)
     assert not list(tmp_path.iterdir())
-
-
-def test_a_model_s_links_are_only_read(folder: Path, tmp_path: Path) -> None:
-    """A weight file that is a link is followed, and its target stays as it is."""
-    target = shutil.move(folder / "model.safetensors", tmp_path / "elsewhere")
-    (folder / "model.safetensors").symlink_to(target)
-    before = (tmp_path / "elsewhere").read_bytes()
-    assert load_model(str(folder)).answer(PROMPTS)
-    assert (tmp_path / "elsewhere").read_bytes() == before

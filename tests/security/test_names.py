@@ -50,7 +50,6 @@ def test_any_words_give_a_name_that_is_one_harmless_file_s(words: str) -> None:
 
 
 def test_ordinary_names_stay_as_they_are() -> None:
-    """People find their models again."""
     for name in ("gpt2", "Llama-3.1-8B_Instruct", "café"):
         assert file_name(name) == name
     assert file_name("EleutherAI/pythia-160m") == "EleutherAI-pythia-160m"
@@ -71,7 +70,6 @@ def test_the_folders_of_models_lie_in_the_run_s_folder(
 
 
 def test_the_graphs_of_things_lie_in_the_figures_folder(tmp_path: Path) -> None:
-    """Whatever things and annotators are called."""
     things = (*EVIL[:8], "EGG", "egg")
     drawings = [
         Drawing(thing, annotator, ("yolk", "shell"), (("yolk", "inside", "shell"),))

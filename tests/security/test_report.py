@@ -34,13 +34,11 @@ EVIL = (
 
 
 def says(prompt: Prompt, answer: str) -> float:
-    """Something that differs from prompt to prompt."""
     return -float(len(prompt.text + answer) % 7)
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Page:
-    """The report of two models, whose names are hostile as everything else's."""
     root = tmp_path_factory.mktemp("runs")
     drawings = [
         Drawing(EVIL[at], EVIL[-1 - at], parts, ((parts[0], "inside", parts[1]),))
@@ -81,7 +79,6 @@ def test_the_page_s_data_end_no_script(page: Page) -> None:
 
 
 def test_the_tables_hold_the_names_as_they_are(page: Page) -> None:
-    """The page's script sets them as text."""
     tables = str(page.blob("page")["tables"])
     for name in (*EVIL[:2], EVIL[4], EVIL[8]):
         assert name in tables or repr(name)[1:-1] in tables

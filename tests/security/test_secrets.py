@@ -46,7 +46,6 @@ def unpacked(path: Path) -> Iterator[bytes]:
 
 
 def written(folder: Path, ran: list[Ran]) -> list[bytes]:
-    """All that lies in a folder, and all that was printed."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     found = [content for path in files for content in unpacked(path)]
     return [*found, *(text.encode() for one in ran for text in (one.out, one.err))]
@@ -87,14 +86,12 @@ def server(monkeypatch: pytest.MonkeyPatch, workplace: Path) -> Iterator[Serving
 
 
 def hostile(sent: Sent) -> Sent:
-    """Repeat the secret in the body and in headers."""
     content = json.dumps(poisoned(json.loads(sent.content), KEY)).encode()
     return replace(sent, content=content, headers={"X-Key": KEY, "Set-Cookie": f"key={KEY}"})
 
 
 @pytest.fixture
 def drawings(workplace: Path) -> Path:
-    """What the probe reads; the folder in which all runs."""
     (workplace / "annotations-0.tsv").write_text("me\tpeach\t---\tstone\tinside\tflesh\n")
     return workplace
 
@@ -131,7 +128,6 @@ def test_a_hostile_server_places_the_key_nowhere(
 def test_what_a_failing_server_says_is_shown_without_the_key(
     tacit: Tacit, server: Serving, drawings: Path
 ) -> None:
-    """The message is kept, for what it is worth."""
     server.manners.speech.logprobs = False
     server.manners.speech.most = 0
     common = ("run", "parts", "--drawings", "annotations-0.tsv", "--model", server.address)
@@ -144,7 +140,6 @@ def test_what_a_failing_server_says_is_shown_without_the_key(
 
 
 def test_a_secret_would_be_found(tmp_path: Path) -> None:
-    """In a text, a table and a page: the search sees what is compressed."""
     (tmp_path / "a.txt").write_text(KEY)
     pl.DataFrame({"a": [["x", KEY]]}).write_parquet(tmp_path / "b.parquet", compression="zstd")
     packed = base64.b64encode(gzip.compress(f"say {KEY}".encode())).decode()

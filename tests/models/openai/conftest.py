@@ -18,20 +18,16 @@ from tests.models.openai.serving import Serving, serving
 
 
 class Serve(Protocol):
-    """Starts a server, which ends with the test."""
-
     def __call__(self, language: Language | None = None, **manners: object) -> Serving: ...
 
 
 @pytest.fixture(scope="session")
 def toy() -> Toy:
-    """A language of byte-level tokens without special ones."""
     return Toy(tiny.gpt2_like().backend_tokenizer)
 
 
 @pytest.fixture(scope="session")
 def tokenizer_file(toy: Toy, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The toy language's ``tokenizer.json``."""
     path = tmp_path_factory.mktemp("toy") / "tokenizer.json"
     toy.tokenizer.save(str(path))
     return path

@@ -26,24 +26,18 @@ class Question(NamedTuple):
 
 @dataclass
 class Deciding:
-    """How the server decides; without a form, it has no decisions.
-
-    Args:
-        most: The most questions of a request.
-        options: The most options of a question.
-        words: What is offered as answers to a statement; the positive one first.
-        changes: Changes the probabilities of a question, given its number among all questions.
-        mass: The probability of all options' labels.
-    """
+    """How the server decides; without a form, it has no decisions."""
 
     form: Form | None = None
-    most: int = 400
-    options: int = 255
+    most: int = 400  # the most questions of a request
+    options: int = 255  # the most options of a question
     separator: str = "\n"
+    # What is offered as answers to a statement; the positive one first.
     words: tuple[str, str] = ("True", "False")
+    # Changes the probabilities of a question, given its number among all questions.
     changes: Callable[[Values, int, Sequence[Question]], Values] = lambda values, _, __: values
     refuses: Callable[[str], bool] = lambda _: False
-    mass: float = 0.75
+    mass: float = 0.75  # the probability of all options' labels
 
 
 def questions_of(form: Form, body: Mapping[str, Any], words: tuple[str, str]) -> list[Question]:
@@ -89,7 +83,6 @@ def decide(
     body: Mapping[str, Any],
     window: int,
 ) -> dict[str, Any]:
-    """Answer a request for decisions, or raise ``Refusal``."""
     assert how.form
     asked = questions_of(how.form, body, how.words)
     if len(asked) > how.most:

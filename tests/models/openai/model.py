@@ -49,7 +49,6 @@ class Toy:
         self.rare = np.array(["\ufffd" in text for text in texts])
 
     def following(self, ids: tuple[int, ...]) -> NDArray[np.float64]:
-        """Return the log-probability of each token after some, at the temperature ``heat``."""
         if ids not in self.known:
             seed = hashlib.sha256(repr((self.weights, ids)).encode()).digest()
             # Parts of characters are rare, as they are in what people write.
@@ -58,7 +57,6 @@ class Toy:
         return self.known[ids]
 
     def logprob(self, ids: tuple[int, ...], begin: int) -> float:
-        """Return the summed log-probability of the tokens from ``begin`` on."""
         return sum(float(self.following(ids[:at])[ids[at]]) for at in range(begin, len(ids)))
 
 
@@ -75,40 +73,27 @@ def spelled(tokenizer: Tokenizer, number: int) -> str:
 
 @dataclass
 class Manners:
-    """How the server behaves; it is a good one unless stated otherwise.
+    """How the server behaves; it is a good one unless stated otherwise."""
 
-    Args:
-        top: The most log-probabilities that it returns; None for as many as are requested.
-        most: It refuses requests for more than so many, as vLLM and OpenAI do.
-        echo: Whether echoed log-probabilities are right, are those of the following token, or are
-            missing; or whether only the text is echoed.
-        zero: What it does when no token is requested; endless is to its window's end.
-        by_id: Whether it writes tokens by id when asked to.
-        spaced: Whether it writes the space before a word.
-        noise: Nats by which its values differ from one time to the next.
-        lists: The status of its list of models.
-        silent: How many times it first returns nothing after each prompt.
-        counts: Whether it counts the tokens of a prompt.
-        names: Whose route to name tokens it has, if any.
-    """
-
-    top: int | None = None
-    most: int = 1000
+    top: int | None = None  # the most log-probabilities that it returns
+    most: int = 1000  # it refuses requests for more than so many, as vLLM and OpenAI do
+    # Whether echoed log-probabilities are right, those of the following token, or missing.
     echo: Literal["right", "shifted", "text only", "none"] = "right"
+    # What it does when no token is requested; endless is to its window's end.
     zero: Literal["right", "refused", "endless"] = "right"
-    by_id: bool = False
+    by_id: bool = False  # whether it writes tokens by id when asked to
     form: Literal["completions", "content", "none"] = "completions"
-    spaced: bool = True
-    noise: float = 0.0
-    lists: int = 200
+    spaced: bool = True  # whether it writes the space before a word
+    noise: float = 0.0  # nats by which its values differ from one time to the next
+    lists: int = 200  # the status of its list of models
     key: str | None = None
-    silent: int = 0
-    counts: bool = True
+    silent: int = 0  # how many times it first returns nothing after each prompt
+    counts: bool = True  # whether it counts the tokens of a prompt
     window: int = 400
     ollama: bool = False
     speech: Speech = field(default_factory=Speech)
     deciding: Deciding = field(default_factory=Deciding)
-    names: Literal["vllm", "sglang"] | None = None
+    names: Literal["vllm", "sglang"] | None = None  # whose route to name tokens it has, if any
 
 
 @dataclass
@@ -121,7 +106,6 @@ class Model:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def answer(self, body: Mapping[str, Any]) -> Answer:
-        """Answer a request for a completion or for replies in a chat, or raise ``Refusal``."""
         name = json.dumps(body, sort_keys=True)
         with self.lock:
             self.times[name] += 1

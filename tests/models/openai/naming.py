@@ -27,7 +27,6 @@ Ids = tuple[int, ...]
 
 
 def is_named(body: Mapping[str, Any]) -> bool:
-    """Return whether a request is one of these: several prompts, or SGLang's items."""
     return "items" in body or isinstance(body.get("prompt"), list)
 
 
@@ -36,7 +35,6 @@ PATHS = {"vllm": ("/completions",), "sglang": ("/score", "/tokenize"), None: ()}
 
 
 def answer(model: Model, body: Mapping[str, Any], time: int) -> Answer:
-    """Answer such a request, or raise ``Refusal`` where the server has no such route."""
     if "items" in body:
         return _of("sglang", _scored, model, body, time)
     if "max_tokens" not in body:
@@ -69,7 +67,6 @@ def _of(
 
 
 def _read(model: Model, prompt: str | list[int], more: int) -> Ids:
-    """The tokens of a prompt, if it fits in the window."""
     tokenizer = model.language.tokenizer
     ids = tuple(tokenizer.encode(prompt).ids if isinstance(prompt, str) else prompt)
     if not ids:

@@ -52,7 +52,6 @@ class Asked:
 
     @property
     def text(self) -> str:
-        """The prompt, what the user says, or the texts of all questions or prompts."""
         if self.decides:
             return "\n".join(one["instructions"] for one in self.body["questions"])
         if naming.is_named(self.body):
@@ -64,7 +63,6 @@ class Asked:
         return "questions" in self.body
 
     def each(self, change: Callable[[str], str]) -> dict[str, Any]:
-        """Return the same request with its text, or those of all questions, changed."""
         if not self.decides:
             return self.about(change(self.text) or self.text)
         asked = [
@@ -74,7 +72,6 @@ class Asked:
         return {**self.body, "questions": asked}
 
     def about(self, text: str) -> dict[str, Any]:
-        """Return the same request about another text."""
         if self.decides:
             return self.each(lambda _: text)
         if self.is_chat:
@@ -95,20 +92,13 @@ class Respond(Protocol):
 
 @dataclass
 class Serving(Model):
-    """A server that runs.
+    """A server that runs."""
 
-    Args:
-        respond: How it answers between the requests ``begins`` and ``ends``; None for as the model.
-        finish: Changes whatever is sent.
-        requests: The bodies of its requests so far.
-        statuses: How often it answered with each status, or broke off.
-        keys: The header with a key that came with each request, if any.
-    """
-
+    # How it answers between the requests ``begins`` and ``ends``.
     respond: Respond | None = None
     begins: int = 0
     ends: int = 2 * NEVER
-    finish: Callable[[Sent], Sent] = lambda sent: sent
+    finish: Callable[[Sent], Sent] = lambda sent: sent  # changes whatever is sent
     address: str = ""
     requests: list[dict[str, Any]] = field(default_factory=list)
     statuses: Counter[str] = field(default_factory=Counter)
@@ -118,7 +108,6 @@ class Serving(Model):
     closed: threading.Event = field(default_factory=threading.Event)
 
     def begin_after(self, more: int, length: int = NEVER) -> None:
-        """Let the fault begin after so many more requests, for so many."""
         with self.lock:
             self.begins = len(self.requests) + more
             self.ends = self.begins + length
@@ -133,7 +122,6 @@ class Serving(Model):
             pass
 
     def _sends(self, connection: socket.socket, head: str, body: bytes) -> bool:
-        """Answer a request; return whether the connection is kept."""
         sent = self.finish(self._response(head, body))
         self.closed.wait(sent.delay)
         with self.lock:

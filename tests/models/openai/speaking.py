@@ -34,40 +34,24 @@ def opinions(text: str) -> dict[str, float]:
 
 @dataclass
 class Speech:
-    """How the server chats; it does so well unless told otherwise.
+    """How the server chats; it does so well unless told otherwise."""
 
-    Args:
-        replies: How probable each reply to a text is.
-        most: Asked for more of the most probable tokens than so many, it refuses.
-        several: What it gives when asked for several replies.
-        limit: What it calls the most tokens of a reply.
-        thinks: Whether it thinks, and how that is told: in a field, in tags, by the end tag alone,
-            by a count of its tokens, or not at all.
-        thought: How many words it thinks for, given the draw.
-        stops: Whether it can be told not to think, goes on all the same, or refuses to be told.
-        own_limit: The most words of a reply of which it was not told how long it may be.
-        greedy: Whether it takes a temperature of 0.
-        trims: Replies that are less probable than so many times the likeliest are not drawn, unless
-            it is told to cut off none.
-        all_tokens: By which ``top_k`` it is told to draw from all; None where it refuses any.
-        pads: Whether it writes the space before a reply's first token.
-    """
-
-    replies: Callable[[str], Mapping[str, float]] = opinions
+    replies: Callable[[str], Mapping[str, float]] = opinions  # how probable each reply to a text is
     logprobs: bool = True
-    most: int = 20
+    most: int = 20  # asked for more of the most probable tokens than so many, it refuses
     noise: float = 0.0
     several: Literal["right", "ignored", "copies", "two", "refused"] = "right"
     seeds: Literal["heeded", "ignored", "refused"] = "heeded"
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    # Whether it thinks, and how that is told: begun is by the end tag alone.
     thinks: Literal["field", "tags", "begun", "counted", "hidden"] | None = None
-    thought: Callable[[int], int] = lambda draw: 5 + draw % 10
-    stops: Literal["right", "ignored", "refused"] = "right"
-    own_limit: int = 10**6
-    greedy: bool = True
-    trims: float = 0.0
-    all_tokens: int | None = 0
-    pads: bool = False
+    thought: Callable[[int], int] = lambda draw: 5 + draw % 10  # the number of its words
+    stops: Literal["right", "ignored", "refused"] = "right"  # when it is told not to think
+    own_limit: int = 10**6  # the most words of a reply of which it was not told how long it may be
+    greedy: bool = True  # whether it takes a temperature of 0
+    trims: float = 0.0  # the share of the likeliest reply below which none is drawn
+    all_tokens: int | None = 0  # the ``top_k`` by which it is told to draw from all, if any
+    pads: bool = False  # whether it writes the space before a reply's first token
 
 
 class Refusal(Exception):  # noqa: N818 - what the server answers

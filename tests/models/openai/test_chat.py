@@ -46,7 +46,6 @@ def speaking(serve: Serve, **speech: object) -> Serving:
 
 
 def test_some_servers_write_a_space_before_the_first_token(serve: Serve) -> None:
-    """Its log-probability is the answer's."""
     model = first_tokens(speaking(serve, pads=True))
     for prompt, scores in zip(PROMPTS, model.answer(PROMPTS), strict=True):
         shares = opinions(prompt.text)
@@ -74,7 +73,6 @@ def test_an_answer_outside_the_first_tokens_is_missing_and_counted(serve: Serve)
     [
         ({"logprobs": False}, "it returns no log-probabilities; alternatively, use vote shares"),
         ({"logprobs": False, "most": 0}, "returns no log-probabilities .*; alternatively,"),
-        ({"thinks": "tags"}, "reasons before it answers, so the first token of a reply"),
         ({"thinks": "begun"}, "reasons before it answers, so the first token of a reply"),
     ],
 )
@@ -113,7 +111,7 @@ def test_replies_are_independent_draws_however_many_come_at_once(
     assert len({request["seed"] for request in asked}) == len(asked)
 
 
-@pytest.mark.parametrize("all_tokens", [0, -1, None])
+@pytest.mark.parametrize("all_tokens", [-1, None])
 def test_servers_that_cut_off_unlikely_words_are_told_not_to(
     serve: Serve, tmp_path: Path, all_tokens: int | None
 ) -> None:
@@ -148,10 +146,10 @@ def test_the_same_seeds_give_the_same_votes(serve: Serve, tmp_path: Path) -> Non
     assert more == fresh
 
 
-@pytest.mark.parametrize("seeds", ["ignored", "refused"])
-@pytest.mark.parametrize("limit", ["max_tokens", "max_completion_tokens"])
+@pytest.mark.parametrize(
+    ("seeds", "limit"), [("ignored", "max_tokens"), ("refused", "max_completion_tokens")]
+)
 def test_a_server_s_own_words_are_found(serve: Serve, seeds: str, limit: str) -> None:
-    """What it calls the limit, and whether it takes a seed."""
     server = speaking(serve, seeds=seeds, limit=limit)
     model = sampled(server)
     asked = len(server.requests)
@@ -167,7 +165,7 @@ def test_without_a_temperature_of_0_a_change_of_the_model_is_not_detected(serve:
     assert "a change of its model cannot be detected" in " ".join(blind.description["refused"])
 
 
-@pytest.mark.parametrize(("changed", "known"), [(0, True), (3, True), (4, False), (12, False)])
+@pytest.mark.parametrize(("changed", "known"), [(3, True), (4, False)])
 def test_a_few_other_words_are_rounding_and_more_another_model(
     *, changed: int, known: bool
 ) -> None:
@@ -175,8 +173,7 @@ def test_a_few_other_words_are_rounding_and_more_another_model(
     then = {str(number): "so" for number in range(12)}
     now = {text: "no" if at < changed else "so" for at, text in enumerate(then)}
     assert same_replies(then, now) is known
-    rest = dict(list(now.items())[changed:])
-    assert same_replies(then, rest) is (changed < 12)  # the others were refused
+    assert same_replies(then, dict(list(now.items())[changed:]))  # the others were refused
     assert not same_replies({}, now)
 
 
@@ -184,8 +181,6 @@ def test_a_few_other_words_are_rounding_and_more_another_model(
 
 
 UNLIMITED = "reasons before it answers: limit the reasoning"
-
-
 ENDLESS = {"thinks": "hidden", "thought": lambda _: 150, "own_limit": 120}
 
 
@@ -223,9 +218,8 @@ def test_one_hidden_thought_in_many_is_told(serve: Serve) -> None:
     assert model.description["several_at_once"]
 
 
-@pytest.mark.parametrize("thinks", ["field", "tags", "begun", "counted", "hidden"])
+@pytest.mark.parametrize("thinks", ["field", "begun", "hidden"])
 def test_a_thought_that_is_cut_is_counted_apart(serve: Serve, tmp_path: Path, thinks: str) -> None:
-    """Those of more words than there is room for; no reply is read off them."""
     # One thought in three is of 40 words, the others of none; 16 more are left for the reply.
     speech = {"thinks": thinks, "thought": lambda draw: 40 * (draw % 3 == 0)}
     model = sampled(speaking(serve, **speech, several="ignored"), 60, thinking_tokens="10")
@@ -240,11 +234,9 @@ def test_a_thought_that_is_cut_is_counted_apart(serve: Serve, tmp_path: Path, th
     [
         *(({"thinks": thinks}, None, UNLIMITED) for thinks in ("tags", "field", "counted")),
         *(({"thinks": how, "thought": long}, None, UNLIMITED) for how in ("begun", "hidden")),
-        ({"thinks": "begun", "thought": long, "stops": "ignored"}, 0, "reasons although --think"),
         ({"thinks": "tags", "stops": "ignored"}, 0, "reasons although --thinking-tokens is 0"),
         ({"stops": "refused"}, 0, "it may not support turning reasoning off"),
         # Replies in which nothing is to be seen are no reason to speak of a cache.
-        (ENDLESS, 10, "returns no answer within 10 reasoning tokens"),
         (ENDLESS, 100, "returns no answer within 100 reasoning tokens"),
         (ENDLESS, "all", "before the server's own limit on the reply ends the reasoning"),
     ],
@@ -257,7 +249,6 @@ def test_thinking_that_was_not_asked_for_or_does_not_end_is_refused(
 
 
 def test_thinking_can_be_turned_off(serve: Serve, tmp_path: Path) -> None:
-    """Then replies are as short as those of a model that does not think."""
     server = speaking(serve, thinks="tags")
     model = sampled(server, 4, thinking_tokens="0")
     (votes,) = Engine(model, Store(tmp_path)).ask(PROMPTS[:1])
@@ -295,11 +286,9 @@ def test_what_is_thought_is_no_reply(said: ChatReply, begun: bool, reply: str, s
     [
         ({"samples": 0}, "samples is 0"),
         ({"thinking_tokens": "-1"}, "thinking_tokens is '-1'"),
-        ({"timeout": 0.0}, "timeout is 0.0"),
         ({"timeout": math.inf}, "timeout is inf"),
         ({"tokenizer": Path("none")}, "--tokenizer applies only to a completions server"),
         ({"thinking_tokens": "100"}, "requires sampled replies"),
-        ({"thinking_tokens": "all"}, "requires sampled replies"),
         ({"api": "completions", "samples": 3}, "require --api chat"),
         ({"api": "completions", "thinking_tokens": "0"}, "require --api chat"),
     ],
@@ -310,7 +299,6 @@ def test_options_that_mean_nothing_are_refused(given: dict[str, object], reason:
 
 
 def test_a_model_that_thinks_is_waited_for_longer() -> None:
-    """Unless it is said for how long."""
     assert ServerOptions().patience == ServerOptions(thinking_tokens="0").patience == 120
     for thinking in ("50", "all"):
         assert ServerOptions(thinking_tokens=thinking).patience == 600

@@ -53,7 +53,6 @@ def dripping(begin: bytes, drop: bytes) -> Callable[[socket.socket], None]:
 ENDLESS = {
     "header": dripping(OK + b"X: ", b"x"),
     "chunks": dripping(CHUNKED, b"1\r\n \r\n"),
-    "body": dripping(OK + b"Content-Length: 1000000\r\n\r\n", b" "),
     "nothing": lambda connection: connection.recv(1) and None,
 }
 
@@ -115,25 +114,6 @@ def test_a_connection_that_never_stands_is_given_up(what: str) -> None:
         )
     assert re.search(f"^{address}: no server responds .*{LATE}", ran.stdout)
     assert ran.stderr == ""
-
-
-def test_connections_are_used_again_and_broken_ones_are_not() -> None:
-    opened, answers = [], [2, 1, 1]
-
-    def answer(connection: socket.socket) -> None:
-        opened.append(1)
-        for _ in range(answers[len(opened) - 1]):
-            read = b""
-            while b"}" not in read:
-                read += connection.recv(65536)
-            connection.sendall(WHOLE)
-
-    with raw(answer, reads=False) as address:
-        options = ServerOptions(timeout=GENEROUS, backoff=Backoff(first=0.0, most=0.0))
-        asked = Client(address, options)
-        for _ in range(4):
-            assert asked.complete({"prompt": "a"}) == {"model": "m"}
-    assert len(opened) == 3
 
 
 @pytest.mark.slow

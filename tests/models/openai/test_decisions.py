@@ -83,32 +83,20 @@ def demo() -> HuggingFace:
     return HuggingFace(folder_of(DEMO))
 
 
-@EACH
 def test_beliefs_of_parts_are_those_of_the_local_model(
-    serve: Serve, demo: HuggingFace, tmp_path: Path, form: Form
+    serve: Serve, demo: HuggingFace, tmp_path: Path
 ) -> None:
-    options: dict[str, Any] = {
-        "drawings": tacit.demo_data("drawings"),
-        "limit": 1,
-        "fast": True,
-        "progress": False,
-    }
-    local = tacit.run("parts", model="demo", store=tmp_path, **options)
-    server = serve(demo, deciding=Deciding(form))
-    served = tacit.run(
-        "parts",
-        model=server.address,
-        api=FORMS[form],
-        store=tmp_path,
-        out=tmp_path / "run",
-        **options,
-    )
+    options: dict[str, Any] = {"drawings": tacit.demo_data("drawings"), "limit": 1, "fast": True}
+    options |= {"progress": False, "store": tmp_path}
+    local = tacit.run("parts", model="demo", **options)
+    server = serve(demo, deciding=Deciding("systemone"))
+    served = tacit.run("parts", model=server.address, api="systemone", **options)
     here, there = (run.questions.sort("text") for run in (local, served))
     assert here["text"].equals(there["text"])
     assert np.abs((here["p_true"] - there["p_true"]).to_numpy()).max() < 1e-6
     assert served.elicitation.startswith("probabilities of options")
     assert served.summary["dependence"]["alone"]["largest"] < 1e-9
-    assert served.summary["answer_probability"] == (None if form == "openai" else 0.75)
+    assert served.summary["answer_probability"] == 0.75
 
 
 def test_anchor_questions_become_one_choice_each(
@@ -218,7 +206,6 @@ def test_what_decisions_depend_on_is_measured(
 
 
 def test_answers_that_are_exchanged_only_in_large_batches_are_seen(serve: Serve) -> None:
-    """From the 21st question on, each has the answer to the next one."""
     server = serve(deciding=Deciding("openai"))
     model = deciding(server)
 
@@ -234,14 +221,6 @@ def test_answers_that_are_exchanged_only_in_large_batches_are_seen(serve: Serve)
     found = model.dependence(asked)
     assert found["alone"]["mean"] > LARGEST
     assert found["alone"]["questions"] == SAMPLE
-
-
-def test_the_order_of_options_is_measured_where_each_question_is_asked_alone(serve: Serve) -> None:
-    model = deciding(serve(deciding=Deciding("systemone", most=1)))
-    asked = [Decision(f"Which is {n}?", ("a cat", "a bird", "a tree")) for n in range(10)]
-    found = model.dependence(asked)
-    assert (found["alone"], found["order"]) == (None, None)
-    assert found["options"]["questions"] == found["questions"] == 10
 
 
 def test_an_interrupted_run_asks_only_what_is_left(serve: Serve, tmp_path: Path) -> None:
@@ -282,7 +261,6 @@ def test_fields_that_are_null_are_those_that_are_absent(
 
 @EACH
 def test_a_refusal_is_one_missing_answer(serve: Serve, tmp_path: Path, form: Form) -> None:
-    """The others of its batch are answered; a second run asks nothing."""
     server = serve(deciding=Deciding(form, refuses=lambda text: "bird" in text))
     engine = Engine(deciding(server), Store(tmp_path))
     found = engine.ask(PROMPTS)

@@ -13,8 +13,6 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tacit.engine.ask import Engine
-from tacit.engine.store import Store
 from tacit.errors import ModelError, ScoringError
 from tacit.models.openai.client import Client
 from tacit.models.openai.completions_server import CompletionsServer
@@ -48,7 +46,7 @@ def test_waits_double_and_are_drawn(slept: list[float]) -> None:
         headers = {"Retry-After": asked}
         busy = client(httpx2.Response(503, headers=headers), Backoff(6, first=1.0, most=5.0))
         slept.clear()
-        for _ in range(50):
+        for _ in range(20):
             with pytest.raises(ScoringError):
                 busy.complete({})
         least = min(float(asked), 5.0) if asked.isdigit() else 0.5
@@ -61,8 +59,6 @@ def test_waits_double_and_are_drawn(slept: list[float]) -> None:
 def client(
     answer: httpx2.Response | Exception, backoff: Backoff | None = None, key: str | None = KEY
 ) -> Client:
-    """Return a client of a server that always answers the same."""
-
     def handle(request: httpx2.Request) -> httpx2.Response:
         if isinstance(answer, Exception):
             raise answer
@@ -77,14 +73,12 @@ def client(
     ("answer", "said"),
     [
         (httpx2.Response(500, text="broken {key}"), "status 500: broken Bearer [key]"),
-        (httpx2.Response(503, text=""), "status 503"),
         (httpx2.Response(429, text="slow down"), "status 429: slow down"),
         (
             httpx2.Response(200, text='{"choices": [{"in'),
             "the response is truncated or is not JSON",
         ),
         (httpx2.Response(200, text="[]"), "the response is not a JSON object"),
-        (httpx2.ReadError("too late"), "ReadError: too late"),
         (httpx2.ConnectError("refused"), "ConnectError: refused"),
     ],
 )
@@ -100,8 +94,7 @@ def test_what_may_pass_is_asked_again(
 
 
 @pytest.mark.parametrize(
-    ("status", "error"),
-    [(401, ModelError), (403, ModelError), (400, ScoringError), (404, ScoringError)],
+    ("status", "error"), [(401, ModelError), (403, ModelError), (400, ScoringError)]
 )
 def test_what_will_not_pass_is_told_at_once(
     status: int, error: type[Exception], slept: list[float]
@@ -150,9 +143,7 @@ def test_a_model_that_is_called_by_the_key_is_asked_for_by_name() -> None:
     [
         ({"token": [5]}, "token: Input should be a valid string"),
         ({"logprob": KEY}, "logprob: Input should be a valid number"),
-        ({"logprob": True}, "logprob: Input should be a valid number"),
         ({"logprob": 10**400}, "logprob: is too large for a floating-point number"),
-        ({"top_logprobs": KEY}, "top_logprobs: Input should be a valid list"),
     ],
 )
 def test_a_misshapen_completion_is_told_of_by_its_place(
@@ -167,32 +158,6 @@ def test_a_misshapen_completion_is_told_of_by_its_place(
         CompletionsServer(asked, "m").next_token("a")
     assert KEY not in "".join(traceback.format_exception(failed.value))
     assert "with /v1?" in str(failed.value)
-
-
-def test_a_run_resumes_when_the_server_is_back(
-    serve: Serve, tokenizer_file: Path, tmp_path: Path
-) -> None:
-    """What was answered in whole blocks is stored; the rest alone is asked, and all is complete."""
-    prompts = [Prompt(f"Number {number} has", ("claws",)) for number in range(40)]
-    server = serve(echo="none")
-    model = load(server, tokenizer_file, kept=tmp_path, concurrency=1)
-    server.respond = lambda *_: Sent(b"out of memory", 500)
-    server.begin_after(25)
-    engine = Engine(model, Store(tmp_path), block_tokens=100)
-    with pytest.raises(ScoringError, match=r"could not be scored.*failed 8 times.*out of memory"):
-        engine.ask(prompts)
-    stored = Store(tmp_path).read(model.fingerprint).height
-    assert 0 < stored <= 25
-    server.respond = None
-    assert model.answer(prompts[:1]), "the same model is asked again when its server is back"
-    again = load(server, tokenizer_file, kept=tmp_path, concurrency=1)
-    assert again.fingerprint == model.fingerprint
-    asked = len(server.requests)
-    scores = Engine(again, Store(tmp_path), block_tokens=100).ask(prompts)
-    assert len(scores) == 40
-    new = [r["prompt"] for r in server.requests[asked:] if r["max_tokens"] == 1]  # 2: a recheck
-    numbers = {text for text in new if text.startswith("Number")}
-    assert len({text.split()[1] for text in numbers}) == 40 - stored
 
 
 def test_no_more_are_under_way_than_allowed(serve: Serve, tokenizer_file: Path) -> None:

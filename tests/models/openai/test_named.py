@@ -71,7 +71,6 @@ def test_the_demo_model_has_the_same_scores_and_ranks_here_and_there(
 def test_rankings_that_were_wrong_for_a_while_are_asked_again(
     serve: Serve, tmp_path: Path, names: Names
 ) -> None:
-    """Each word has the value of the next one."""
     server = serve(HuggingFace(CAUSAL), window=100, **MANNERS[names])
     model = load(server, CAUSAL, concurrency=1)
     words = Vocabulary(model.whole_words().words[:100])
@@ -101,7 +100,6 @@ def test_rankings_that_were_wrong_for_a_while_are_asked_again(
 def test_a_server_of_which_only_rankings_are_stored_is_recognised(
     serve: Serve, tmp_path: Path, names: Names
 ) -> None:
-    """By its canaries, as its values are not quite the same the next time."""
     server = serve(HuggingFace(CAUSAL), window=100, noise=0.003, **MANNERS[names])
     model = load(server, CAUSAL, kept=tmp_path)
     words = Vocabulary(model.whole_words().words[:20])

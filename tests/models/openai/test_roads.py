@@ -9,7 +9,7 @@ import pytest
 from tacit.errors import ModelError
 from tacit.models.openai.loading import offers
 from tacit.models.openai.options import ServerOptions
-from tacit.models.openai.roads import ECHO, NEXT_TOKENS, ROADS, VOTES, Road
+from tacit.models.openai.roads import ECHO, NEXT_TOKENS, ROADS, VOTES
 from tacit.requests import OUTSIDE, Prompt, missing_by_reason
 from tests.models.openai.conftest import Serve, load
 from tests.models.openai.model import Toy
@@ -42,12 +42,6 @@ def test_a_road_that_a_server_lacks_is_refused(
         load(serve(None, **manners), tokenizer_file, elicitation=name)
 
 
-@pytest.mark.parametrize("road", ROADS, ids=lambda road: road.name)
-def test_a_road_determines_the_api(road: Road) -> None:
-    assert ServerOptions(elicitation=road.name).api == road.api
-    assert ServerOptions(elicitation=road.name).roads == (road,)
-
-
 def test_all_roads_are_tested_once(serve: Serve, tokenizer_file: Path) -> None:
     """Those of completions by one preflight; replies are sampled only if nothing else is left."""
     server = serve(echo="shifted")
@@ -73,7 +67,6 @@ def test_a_road_that_was_forced_and_fails_names_the_others(
 
 
 def test_a_server_without_log_probabilities_has_votes(serve: Serve) -> None:
-    """The error of its completions names the roads of its chat."""
     server = serve(form="none")
     server.manners.speech.logprobs = False
     found = offers(server.address, ServerOptions(timeout=20.0))

@@ -95,7 +95,6 @@ def test_next_tokens_alone_give_what_is_among_them(
 def test_next_tokens_follow_one_another(
     serve: Serve, toy: Toy, tokenizer_file: Path, *, has_tokenizer: bool
 ) -> None:
-    """An answer of several tokens is read token by token, where there is no correct echo."""
     (first,) = one_token(toy, TEXT, range(1))
     (second,) = one_token(toy, TEXT + first, range(1))
     (third,) = one_token(toy, TEXT + first + second, range(1))
@@ -183,7 +182,6 @@ def test_a_prompt_that_is_too_long_is_refused_before_it_is_asked(
 
 
 def test_costs_are_tokens_or_a_guess(serve: Serve, toy: Toy, tokenizer_file: Path) -> None:
-    """Without a tokenizer a token is taken for four bytes; nothing is asked."""
     server = serve()
     exact, guess = load(server, tokenizer_file), load(server)
     asked = len(server.requests)

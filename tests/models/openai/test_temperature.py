@@ -34,7 +34,6 @@ def test_the_interval_contains_the_temperature_as_often_as_it_should(temperature
 
 
 def test_few_draws_show_no_temperature() -> None:
-    """Nine of them."""
     assert estimate([([-1.0, -2.0], [9, 0])]) is None
 
 

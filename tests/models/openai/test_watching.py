@@ -24,8 +24,6 @@ from tests.models.openai.conftest import Serve, load
 
 
 class Changing(FakeModel):
-    """A model whose check fails from a given one on."""
-
     def __init__(self, passes: int) -> None:
         super().__init__({})
         self.passes = passes
@@ -90,15 +88,12 @@ def test_what_was_unsaid_is_asked_again_by_the_next_run(
 
 
 class Echoing(Server):
-    """A server that repeats its answers, and records its requests."""
-
     asked: ClassVar[list[str]] = []
 
     def _body(self, text: str, more: Mapping[str, Any]) -> dict[str, Any]:
         raise NotImplementedError
 
     def next_token(self, text: str, *, longer: bool = False) -> Token:  # noqa: ARG002
-        """The same token, whatever is asked."""
         self.asked.append(text)
         return self.nexts[text]
 
@@ -116,7 +111,6 @@ def test_a_few_texts_are_asked_again_once_a_minute() -> None:
 
 
 def listed(own: int, best: list[int], values: list[float]) -> Token:
-    """A drawn token with the most probable ones."""
     top = [Token(f"t{one}", one, value) for one, value in zip(best, values, strict=True)]
     return Token(f"t{own}", own, None, tuple(top))
 

@@ -87,7 +87,6 @@ def _unnamed(answers: list[Answer]) -> list[Answer]:
 
 
 def _without_probabilities(answer: Answer) -> Answer:
-    """Only the choice and its confidence are returned."""
     kept = ("type", "name", "choice", "confidence")
     return {name: answer[name] for name in kept if name in answer}
 
@@ -100,7 +99,6 @@ def _renamed(answer: Answer) -> Answer:
 
 
 def _refusing(asked: Asked, server: Server) -> Answer:
-    """One text in four is refused."""
     answer = server.answer(asked.body)
     answers = [
         {"type": "refusal", "name": one.name}

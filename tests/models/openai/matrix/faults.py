@@ -133,7 +133,6 @@ def _on_prompts(
 
 
 def on_body(**fields: object) -> Callable[[], Respond]:
-    """The server changes each request before it reads it."""
     return lambda: lambda asked, server: server.answer({**asked.body, **fields})
 
 
@@ -142,8 +141,6 @@ def on_answer(change: Callable[[Answer], Answer | Sent]) -> Callable[[], Respond
 
 
 def some(change: Callable[[Answer], Any], every: int) -> Callable[[], Respond]:
-    """The server changes one answer in so many, whichever request it is."""
-
     def respond(asked: Asked, server: Server) -> Any:  # noqa: ANN401 - an answer, or what is sent
         answer = server.answer(asked.body)
         return change(answer) if asked.number % every == every - 1 else answer
@@ -251,7 +248,6 @@ def _swaps() -> Respond:
 
 
 def _previous() -> Respond:
-    """Answers what was asked before in the same way."""
     before: dict[str, Answer] = {}
     lock = threading.Lock()
 
@@ -276,8 +272,6 @@ def _other(which: Callable[[Asked], bool], **more: object) -> Callable[[], Respo
 
 
 def _crowded() -> Respond:
-    """A second, smaller model takes what comes while the first is busy."""
-
     def respond(asked: Asked, server: Server) -> Answer:
         with server.lock:
             several = server.under_way > 1
@@ -364,8 +358,6 @@ def _noisy(size: float, *, crowded: bool = False) -> Callable[[], Respond]:
 
 
 def _heated(temperature: float, *, echoes: bool = True) -> Callable[[], Respond]:
-    """Values at another temperature, in echoes too or not."""
-
     def make() -> Respond:
         model: list[Model] = []
 
@@ -464,8 +456,6 @@ def _on_echoes(change: Callable[[Positions], Positions]) -> Callable[[], Respond
 
 
 def _shifted(most: int) -> Callable[[Positions], Positions]:
-    """Behind so many tokens, each has the value of the one before it."""
-
     def change(positions: Positions) -> Positions:
         before = [None, *(place.own.value for place in positions[:-1])]
         shifted = [
@@ -478,7 +468,6 @@ def _shifted(most: int) -> Callable[[Positions], Positions]:
 
 
 def _broadcast(positions: Positions) -> Positions:
-    """All tokens have the value of the last one."""
     value = positions[-1].own.value
     return [Position(replace(place.own, value=value), place.top) for place in positions]
 

@@ -24,7 +24,6 @@ BATCH = 4
 
 
 def honest(form: Form, weights: int = 0, heat: float = 1.0, noise: float = 0.0) -> Model:
-    """Return a model with given weights whose log-probabilities are those at a temperature."""
     speech = Speech(lambda text: replies(text, weights, heat), noise=noise)
     more: dict[str, Any] = {
         "speech": speech,

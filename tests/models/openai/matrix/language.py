@@ -42,13 +42,11 @@ def tokenizer() -> Tokenizer:
 
 @cache
 def language(weights: int = 0, heat: float = 1.0) -> Toy:
-    """The language of a model with such weights, whose distributions are computed once."""
     return Toy(tokenizer(), weights, heat)
 
 
 @cache
 def opinions(text: str, weights: int = 0) -> Mapping[str, float]:
-    """How probable each first word of a reply to a text is."""
     digest = hashlib.sha256(f"{weights} {text}".encode()).digest()
     random = np.random.default_rng(int.from_bytes(digest[:8]))
     words = (*ANSWERS, *_FILLERS.split())
@@ -120,7 +118,6 @@ _LONG = [(thing, end) for thing in _THINGS[:8] for end in ("a shell, or", "whisk
 
 @cache
 def prompts() -> tuple[Prompt, ...]:
-    """What is completed: answers of one token and of several, and some in a blank."""
     found = []
     for number, text in enumerate(texts()):
         if number % 4 == 1:
@@ -140,7 +137,6 @@ def questions() -> tuple[Prompt, ...]:
 
 @cache
 def decisions() -> tuple[Prompt, ...]:
-    """What is decided: statements, and choices between options of one word or several."""
     options = ("True", "False"), ("a bird", "the egg yolk", "wings")
     return tuple(Prompt(text, options[number % 2]) for number, text in enumerate(texts()))
 
@@ -175,7 +171,6 @@ def true_scores() -> Mapping[tuple[str, str, str], float]:
 
 @cache
 def true_decisions() -> Mapping[tuple[str, str, str], float]:
-    """As ``true_scores``, of options."""
     found = {}
     for prompt in decisions():
         begin = len(tokenizer().encode(f"{prompt.text}\n").ids)
@@ -188,7 +183,6 @@ def true_decisions() -> Mapping[tuple[str, str, str], float]:
 
 @cache
 def true_opinions() -> Mapping[tuple[str, str, str], float]:
-    """As ``true_scores``, of first words in the chat."""
     return {
         (prompt.text, prompt.separator, answer): math.log(opinions(prompt.text)[answer])
         for prompt in questions()

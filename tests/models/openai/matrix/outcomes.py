@@ -105,8 +105,6 @@ class Outcome:
 
 @dataclass
 class _Run:
-    """A road's run; ``before`` is its number of requests before the first prompt."""
-
     road: Road
     description: Mapping[str, Any] = field(default_factory=dict)
     read: dict[tuple[str, str, str], tuple[float | None, str | None]] = field(default_factory=dict)
@@ -118,7 +116,6 @@ class _Run:
 
 
 def outcome(fault: Fault, road: Road, start: Start) -> Outcome:
-    """Return what comes of a fault, on a road, from a start on."""
     run = _run(road, fault, start)
     wrong, missing, how = _compared(run)
     explained = _explained(run)
@@ -137,7 +134,6 @@ def outcome(fault: Fault, road: Road, start: Start) -> Outcome:
 
 
 def honest(road: Road) -> tuple[Outcome, int, int]:
-    """Return what comes of an honest server, its answers, and the requests before the first."""
     run = _baseline(road)
     wrong, _, how = _compared(run)
     kind: Kind = "right" if run.error is None and not wrong else "silent wrong"
@@ -223,7 +219,6 @@ def _carry_out(run: _Run, server: Server, store: Store, *, midway: bool) -> None
 
 
 def loaded(road: Road, address: str, store: Store) -> LanguageModel:
-    """Return the model behind a server, which has passed its preflight."""
     options = ServerOptions(
         tokenizer=_tokenizer_file() if road.endswith("+tokenizer") else None,
         timeout=PATIENCE,
@@ -235,7 +230,6 @@ def loaded(road: Road, address: str, store: Store) -> LanguageModel:
 
 
 def _read(run: _Run, model: LanguageModel, store: Store) -> None:
-    """Read what is in the store, and so what the next run would be given."""
     if run.road == "votes":
         for row in store.read(model.fingerprint, SamplingPrompt).iter_rows(named=True):
             run.replies[row["text"], row["number"]] = Sample(row["reply"], row["state"])
@@ -253,7 +247,6 @@ def _read(run: _Run, model: LanguageModel, store: Store) -> None:
 
 
 def _compared(run: _Run) -> tuple[int, int, str]:
-    """Return how much is wrong and how much is missing, and in which way."""
     if run.road == "votes":
         return _compared_replies(run.replies)
     truth = {"chat": true_opinions, "decisions": true_decisions}.get(run.road, true_scores)()
@@ -301,7 +294,6 @@ def _answer(sample: Sample) -> str | None:
 
 
 def _may_be(said: str, text: str, answer: str) -> bool:
-    """Whether a reply is one to the text, perhaps cut."""
     return bool(said) and reply(text, answer, 0).startswith(said)
 
 
@@ -350,7 +342,6 @@ def _explained(run: _Run) -> str:
 
 
 def _sentences(description: Mapping[str, Any]) -> list[str]:
-    """Each thing that a description says, as a line."""
     lines: list[str] = []
     for name, value in description.items():
         if name in _PRIVATE:

@@ -84,7 +84,6 @@ def many(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_answer_of_a_spell_is_kept(
     road: Road, name: str, begin: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """They are set aside, which is said, and asked again."""
     asked, truth = (questions(), true_opinions()) if road == "chat" else (prompts(), true_scores())
     with running(Server.of(FORMS.get(road, "vllm"), respond=FAULTS[name]())) as server:
         error, stored, _ = scored(road, server, Store(tmp_path), (begin, 50), asked)
@@ -114,7 +113,6 @@ def test_a_wrong_replica_among_several_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("many")
 def test_what_fails_twice_is_refused_and_what_passed_is_kept(tmp_path: Path) -> None:
-    """A spell in the first pass and one in the second."""
     first, rest = questions()[:40], questions()[40:]
     with running(Server.of(respond=another_model)) as server:
         store = Store(tmp_path)

@@ -1,0 +1,20 @@
+"""Faults of servers that complete texts, with an echo and without."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.models.openai.matrix.cases import cases, check, check_honest
+from tests.models.openai.matrix.faults import ECHO, NEXT, Fault, Road, Start
+
+HERE: tuple[Road, ...] = (*ECHO, *NEXT)
+
+
+@pytest.mark.parametrize("road", HERE)
+def test_an_honest_server_gives_true_scores_after_few_requests(road: Road) -> None:
+    check_honest(road)
+
+
+@pytest.mark.parametrize(("fault", "road", "start"), cases(HERE))
+def test_no_visible_fault_is_silently_wrong(fault: Fault, road: Road, start: Start) -> None:
+    check(fault, road, start)
