@@ -268,8 +268,7 @@ def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any
     table = pq.ParquetFile(io.BytesIO(content)).read()  # read_table imports pandas
     about = table.schema.metadata or {}
     written = about.get(files.KEY.encode(), b"").decode(errors="replace")
-    if written != str(files.SEGMENT):
-        reason = files.unreadable(written, files.SEGMENT) or f"has format {written}"
+    if reason := files.unreadable(written, files.SEGMENT):
         raise StoreError(f"{name}: this segment {reason}, or use another --store")
     if about.get(b"fingerprint") != fingerprint.encode():
         raise Damaged("it contains the answers of another model")
