@@ -14,7 +14,15 @@ from tacit.engine.store import Store
 from tacit.errors import ScoringError
 from tacit.models.fake import FakeModel
 from tacit.models.huggingface.fingerprint import Identity
-from tacit.requests import UNKNOWN, Prompt, RankingPrompt, Scores, Vocabulary, missing_by_reason
+from tacit.requests import (
+    UNKNOWN,
+    Prompt,
+    RankingPrompt,
+    Scores,
+    ScoringKind,
+    Vocabulary,
+    missing_by_reason,
+)
 
 IDENTITY = Identity(
     {"model.safetensors": "00"}, "config", "tokenizer", None, "float32", "BOS", "s1"
@@ -74,6 +82,11 @@ def test_only_what_is_new_is_asked(
     assert model.asked == asked
 
 
+def test_no_prompts_are_no_work(tmp_path: Path) -> None:
+    assert Engine(model_of(), Store(tmp_path / "store")).ask([]) == []
+    assert not (tmp_path / "store").exists()
+
+
 class Confused(FakeModel):
     def answer(self, requests: Sequence[Any]) -> list[Any]:
         return [Scores(score.answers[::-1]) for score in super().answer(requests)]
@@ -115,6 +128,13 @@ def test_blocks_do_not_depend_on_the_order_of_the_prompts() -> None:
     costs = [len(p.text) for p in prompts]
     turned = cut(prompts[::-1], costs[::-1], 50)
     assert cut(prompts, costs, 50) == turned
+
+
+def test_merging_keeps_the_first_order() -> None:
+    merged = ScoringKind().merge(
+        [Prompt("b", ("y",)), Prompt("a", ("x",)), Prompt("b", ("x", "y"))]
+    )
+    assert merged == [Prompt("b", ("y", "x")), Prompt("a", ("x",))]
 
 
 class Recording(FakeModel):

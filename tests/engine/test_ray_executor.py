@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -103,22 +104,19 @@ Made = Callable[[Works, int], tuple[StandIn, RayExecutor]]
 
 
 @pytest.fixture
-def make(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Made]:
+def make(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Made:
     """Make a stand-in and an executor of some workers, whose store has one segment."""
-    executors: list[RayExecutor] = []
     (tmp_path / "scores" / "f").mkdir(parents=True)
     (tmp_path / "scores" / "f" / "1").touch()
+    gc.collect()  # earlier executors end their workers before this test's are counted
 
     def made(works: Works, workers: int) -> tuple[StandIn, RayExecutor]:
         ray = StandIn(works)
         monkeypatch.setitem(sys.modules, "ray", ray)
         order = Order(load, str(tmp_path), threads=1, gpus=0)
-        executors.append(RayExecutor(order, Share(workers, 1, 0)))
-        return ray, executors[-1]
+        return ray, RayExecutor(order, Share(workers, 1, 0))
 
-    yield made
-    for one in executors:
-        one._workers.clear()  # else they would be ended while a later test counts its own
+    return made
 
 
 def made_of(number: int) -> list[Block]:

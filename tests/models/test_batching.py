@@ -145,6 +145,13 @@ def test_how_many(cost: int, tokens: int) -> None:
     assert (number + 1) * max(cost, 1) > tokens
 
 
+def test_rows_either_side_of_a_length_are_apart() -> None:
+    """Those of one side may be together, the longest first."""
+    batches: list[list[int]] = []
+    in_batches([30, 44, 39, 41, 40], Budget(1000, apart=40), batches.append)
+    assert batches == [[1, 3], [4, 2, 0]]
+
+
 def test_a_row_beside_longer_ones_has_its_own_positions(folder_of: FolderOf) -> None:
     """A model that turns all positions of a pass by its longest row scores each as if alone."""
     model = tiny.load(folder_of("phi3-longrope"))

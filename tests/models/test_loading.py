@@ -249,6 +249,13 @@ def test_a_revision_that_is_not_there(hub: Path) -> None:
         load_model("org/tiny-gpt2", LoadOptions(revision="third"))
 
 
+def test_a_cached_name_without_weights(hub: Path) -> None:
+    for link in hub.rglob("snapshots/*/*.safetensors"):
+        link.unlink()
+    with pytest.raises(ModelError, match="its weights cannot be loaded"):
+        load_model("org/tiny-gpt2")
+
+
 def test_a_cached_index_that_names_a_pickle_is_refused(hub: Path) -> None:
     """Before anything that it names is fetched or opened."""
     for link in hub.rglob("snapshots/*/*.safetensors"):

@@ -102,6 +102,15 @@ def test_a_tree_holds_all_that_rows_hold(some: Rows, cells: int) -> None:
     assert read(tree.rows) == read(some)
 
 
+@given(rows(), LENGTHS, LENGTHS)
+def test_packs_are_made_again(some: Rows, length: int, shorter: int) -> None:
+    """A pack's rows can be packed again, shorter, and all is still read."""
+    packs = packs_of(some, length)
+    again = [part for pack in packs for part in pack.again(shorter)]
+    assert sum(len(pack.reads.row) for pack in again) == len(some.reads.row)
+    assert all(len(part) <= shorter or len(part.tree.rows) == 1 for part in again)
+
+
 @given(rows(), LENGTHS, st.randoms())
 def test_packs_do_not_depend_on_the_order_of_rows(some: Rows, length: int, random: Random) -> None:
     """So that the same work is rounded the same."""
