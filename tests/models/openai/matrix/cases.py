@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 
@@ -25,9 +24,9 @@ MOST_BEFORE = 40
 """The most requests that an honest server gets before the first prompt."""
 
 
-def cases(roads: Sequence[Road]) -> Any:  # noqa: ANN401 - pytest's own
+def cases(roads: Sequence[Road]) -> list[object]:
     """The tests' parameters for these roads."""
-    found = []
+    found: list[object] = []
     for number, fault in enumerate(FAULTS):
         seen = []
         for at, road in enumerate(road for road in ROADS if road in fault.roads):
@@ -39,7 +38,7 @@ def cases(roads: Sequence[Road]) -> Any:  # noqa: ANN401 - pytest's own
             name = " | ".join((fault.name, *case[1:]))
             if case[1] in roads:
                 found.append(pytest.param(*case, id=name, marks=slow))
-    return pytest.mark.parametrize(("fault", "road", "start"), found)
+    return found
 
 
 def check_honest(road: Road) -> None:

@@ -15,6 +15,6 @@ def test_an_honest_server_gives_true_scores_after_few_requests(road: Road) -> No
     check_honest(road)
 
 
-@cases(HERE)
+@pytest.mark.parametrize(("fault", "road", "start"), cases(HERE))
 def test_no_visible_fault_is_silently_wrong(fault: Fault, road: Road, start: Start) -> None:
     check(fault, road, start)
