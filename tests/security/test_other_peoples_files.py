@@ -119,7 +119,7 @@ def test_a_server_that_a_file_names_gets_no_key(
     options = workplace / "options.yaml"
     options.write_text(json.dumps({"model": listener.address, "drawings": "things", **more}))
     configured = ("run", "parts", "--config", options, "--out", "run")
-    for listed in ("", "localhost", "127.0.0.1", f"api.{host}, example.org"):
+    for listed in ("", f"localhost, 127.0.0.1, api.{host}, example.org"):
         monkeypatch.setenv("TACIT_API_KEY_HOSTS", listed)
         for how in (("suite", file), ("suite", file, "--dry-run"), configured):
             refused = tacit(*how)
