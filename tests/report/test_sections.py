@@ -108,9 +108,7 @@ def test_undecided_constraints_are_shown_where_there_are_any(
         for name in ("parts-violation", "parts-violation-by-drawing"):
             shown = found[name].spec.in_table(found[name].table)
             assert ("undecided" in [column.name for column in shown]) == undecided
-    block = some[0].block
-    assert block is not None
-    said = block.control or ""
+    said = section(some).blocks[some[0].name].control or ""
     micro = next(row for row in some[0].summary["violation"] if row["constraint"] == "micro")
     assert f"{micro['undecided']} constraints are undecided" in said
     compared = differences(some)
