@@ -71,8 +71,10 @@ def test_the_papers_suite_is_printed_to_be_edited(tacit: Tacit, workplace: Path)
         "parts",
         "assumptions",
     ]
-    given = ("--only", "parts", "--set", "drawings=things", "--set", "masked-mode=left-to-right")
-    given = (*given, "--set", "limit=1", "--dry-run")
+    given = (
+        *("--only", "parts", "--set", "drawings=things", "--set", "masked-mode=left-to-right"),
+        *("--set", "limit=1", "--dry-run"),
+    )
     ran = tacit("suite", "papers", *given)
     assert ran.code == 0, ran.err
     assert "allenai/macaw-11b" in ran.out
