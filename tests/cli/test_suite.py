@@ -71,7 +71,7 @@ def test_the_papers_suite_is_printed_to_be_edited(tacit: Tacit, workplace: Path)
         "parts",
         "assumptions",
     ]
-    given = (
+    given: tuple[str, ...] = (
         *("--only", "parts", "--set", "drawings=things", "--set", "masked-mode=left-to-right"),
         *("--set", "limit=1", "--dry-run"),
     )
