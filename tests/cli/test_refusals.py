@@ -13,7 +13,7 @@ from tacit.sources.demo import NORMS
 from tacit.sources.drawings import demo_drawings
 from tests.cli.conftest import Tacit
 from tests.report.conftest import parts_run
-from tests.runs.suite.suites import written
+from tests.runs.suite.suites import knowledge, written
 
 PARTS = "run parts --drawings things --out out"
 DEMO = f"{PARTS} --model demo"
@@ -136,7 +136,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with what the requests name."""
     folder = tmp_path_factory.mktemp("data")
     written(folder)  # a suite
-    (folder / "demo.kb").rename(folder / "small.kb")
+    (folder / "small.kb").symlink_to(knowledge())
     (folder / "things").unlink()
     shutil.copytree(demo_drawings(), folder / "things")
     shutil.copy(NORMS, folder / "norms.dat")

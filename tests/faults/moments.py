@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 
 PHASES = {
     "planning": ("tacit.engine.ask:Engine.plan", "tacit.engine.ask:Plan.record"),
-    "scoring": ("tacit.engine.local:LocalExecutor._answers",),
+    "scoring": ("tacit.models.huggingface.causal:CausalModel._compute",),
     "publishing a segment": ("tacit.engine.store:Store.append",),
     "measuring": ("tacit.probes.parts.probe:PartsProbe.measure",),
     "writing findings": ("tacit.runs.folder:RunFolder.finish",),

@@ -36,15 +36,15 @@ COUNTED = """
 import json
 from tacit.engine.local import LocalExecutor
 
-answers = LocalExecutor._answers
+check = LocalExecutor._check
 
-def counted(self, block, answer):
+def counted(self, requests, answers):
     with open("asked.jsonl", "a") as file:
-        for at, one in enumerate(block.requests):
+        for at, one in enumerate(requests):
             file.write(json.dumps([self.model.name, one.text, at]) + "\\n")
-    return answers(self, block, answer)
+    check(self, requests, answers)
 
-LocalExecutor._answers = counted
+LocalExecutor._check = counted
 """
 
 

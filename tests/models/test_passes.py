@@ -9,7 +9,7 @@ import torch
 
 from tacit.errors import ScoringError
 from tacit.models.huggingface import passes, ranking
-from tacit.models.huggingface.passes import Values, totals
+from tacit.models.huggingface.passes import TokenLogprobs, totals
 from tacit.requests import Prompt, RankingPrompt, Vocabulary
 from tests.models.conftest import Changed, Loaded
 from tests.models.passes import differences
@@ -76,8 +76,8 @@ def test_only_positions_that_are_read_get_logits(packing: bool, loaded: Loaded) 
     assert states == [2, sentence.answers[0].tokens]
 
 
-def values(*numbers: float) -> Values:
-    return Values(np.zeros(len(numbers), np.int64), torch.tensor(numbers))
+def values(*numbers: float) -> TokenLogprobs:
+    return TokenLogprobs(np.zeros(len(numbers), np.int64), torch.tensor(numbers))
 
 
 def test_a_sum_does_not_depend_on_order() -> None:

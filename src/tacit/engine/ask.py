@@ -35,13 +35,13 @@ from tacit.requests import (
     SamplingPrompt,
 )
 from tacit.requests.answer_parsing import votes_of
-from tacit.requests.kind import Block, Part, Values
+from tacit.requests.kind import Block, Part, StoredValues
 
 log = logging.getLogger(__name__)
 
 
 @contextmanager
-def paused() -> Iterator[None]:
+def without_gc() -> Iterator[None]:
     """Disable the garbage collector during a ``with`` block that creates many objects."""
     was_on = gc.isenabled()
     gc.disable()
@@ -54,7 +54,12 @@ def paused() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A list of requests, and the blocks in which the uncached requests are computed."""
+    """A list of requests, and the blocks in which the uncached requests are computed.
+
+    ``asked`` are the requests as the model supports them, and ``merged`` those without repetition.
+    ``whole`` is whether the blocks may be recorded and reused. ``cached`` has the stored answers,
+    unless there are blocks to compute.
+    """
 
     fingerprint: str
     asked: Sequence[Request]
@@ -64,7 +69,7 @@ class Plan:
     stored: int
     skipped: Mapping[Request, str] = field(default_factory=dict)
     whole: bool = True
-    cached: Mapping[type, Values] = field(default_factory=dict, repr=False)
+    cached: Mapping[type, StoredValues] = field(default_factory=dict, repr=False)
 
     @property
     def prompts(self) -> int:
@@ -173,7 +178,7 @@ class Engine:
             "and run the same command again"
         )
 
-    @paused()
+    @without_gc()
     def plan(self, requests: Sequence[Request], path: Path | None = None) -> Plan:
         """Check that the model can answer all requests, and split uncached requests into blocks.
 
@@ -208,11 +213,11 @@ class Engine:
         before: list[Block] = []
         if path and whole and path.is_file():
             before = recorded(path, digest_of(self.model.fingerprint, every), every)
-        cached, blocks, skipped = dict[type, Values](), list[Block](), dict[Any, str]()
+        cached, blocks, skipped = dict[type, StoredValues](), list[Block](), dict[Any, str]()
         distinct, missing = 0, 0
         for of, some in by_class.items():
             kind, own = KINDS[of], merged[of]
-            cached[of] = kind.cached(self.store.read(self.model.fingerprint, of, final=True))
+            cached[of] = kind.by_key(self.store.read(self.model.fingerprint, of, final=True))
             lacking = kind.lacking(own, cached[of])
             try:
                 blocks += self._blocks(kind, lacking, before, cached[of])
@@ -269,7 +274,7 @@ class Engine:
         error: TooLongError,
         kind: Kind[Any, Any],
         requests: Sequence[Any],
-        cached: Values,
+        cached: StoredValues,
     ) -> dict[Any, str]:
         """Return the requests that must be skipped, and why; raise the error if none may be."""
         if self.strict:
@@ -286,7 +291,7 @@ class Engine:
         kind: Kind[Any, Any],
         requests: Sequence[Any],
         before: Sequence[Block],
-        cached: Values,
+        cached: StoredValues,
     ) -> list[Block]:
         """Divide uncached requests of one kind into blocks; reuse unfinished blocks in ``before``.
 
@@ -335,18 +340,18 @@ class Engine:
         left = 0
         for of in set(map(type, plan.merged)):
             kind, own = KINDS[of], [one for one in plan.merged if type(one) is of]
-            cached = kind.cached(self.store.read(self.model.fingerprint, of, final=True))
+            cached = kind.by_key(self.store.read(self.model.fingerprint, of, final=True))
             left += len(kind.lacking(own, cached))
         return len(plan.merged) - left
 
-    @paused()
+    @without_gc()
     def _gather(self, requests: Sequence[Request], plan: Plan) -> list[Any]:
         """Read the answers to all requests from the store."""
         cached, answers = dict(plan.cached), []
         for one, asked in zip(requests, plan.asked, strict=True):
             kind, of = KINDS[type(asked)], type(asked)
             if of not in cached:
-                cached[of] = kind.cached(self.store.read(self.model.fingerprint, of))
+                cached[of] = kind.by_key(self.store.read(self.model.fingerprint, of))
             if plan.skipped and asked in plan.skipped:
                 answer = kind.missing(asked, TOO_LONG)
             else:

@@ -100,11 +100,11 @@ class LocalExecutor:
         due = time.monotonic()  # so that the first block is stored at once
         with ThreadPoolExecutor(1) as ahead, ThreadPoolExecutor(1) as behind:
             # In this thread, because a model may be loaded now, which an interrupt must end.
-            answer = prepare(blocks[0])
+            compute = prepare(blocks[0])
             try:
                 for block, following in zip_longest(blocks, blocks[1:]):
                     ready = ahead.submit(prepare, following) if following else None
-                    answers = answer()
+                    answers = compute()
                     self._check(block.requests, answers)
                     new.append((block, answers))
                     if not ready or time.monotonic() >= due:
@@ -113,7 +113,7 @@ class LocalExecutor:
                     while storing and (not ready or len(storing) > 1 or storing[0].done()):
                         yield from storing.popleft().result()
                     if ready:
-                        answer = ready.result()
+                        compute = ready.result()
             finally:
                 if new:
                     storing.append(behind.submit(self._store, model.description, new))

@@ -95,7 +95,7 @@ class EngineOptions:
 
     def start(self, name: str, loading: LoadOptions, store: Store) -> Engine:
         """Start an engine for one model, which is freed when the engine is garbage-collected."""
-        from tacit.engine.ask import Engine, paused
+        from tacit.engine.ask import Engine, without_gc
         from tacit.models import loading as models
 
         self.check([name], loading)
@@ -107,7 +107,7 @@ class EngineOptions:
         def load() -> LanguageModel:
             if self.threads:
                 _compute_in(self.threads)
-            with paused():
+            with without_gc():
                 return models.load_model(name, loading, store.hashes)
 
         model = models.recorded_model(name, loading, store.hashes, load)

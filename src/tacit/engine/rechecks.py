@@ -121,7 +121,7 @@ def chosen(rows: pl.DataFrame) -> list[tuple[Prompt, Scores]]:
     texts = lasting.group_by("text", "separator", maintain_order=True).agg("answer")
     prompts = [Prompt(text, answers, separator) for text, separator, answers in texts.iter_rows()]
     prompts.sort(key=lambda one: _hash(f"{one.separator} {one.text}"))
-    cached = kind.cached(rows)
+    cached = kind.by_key(rows)
     some = prompts[: max(AGAIN, len(prompts) // RATE)]
     return [(one, kind.answer(one, cached)) for one in some]
 
@@ -150,7 +150,7 @@ def chosen_batches(rows: pl.DataFrame) -> list[tuple[Decision, Decided]]:
     some = sizes.filter(pl.col("len").cum_sum() - pl.col("len") < enough)["batch"]
     again = texts.filter(pl.col("batch").is_in(some.to_list())).sort("batch", "position")
     decisions = [Decision(text, tuple(options)) for *_, text, options in again.iter_rows()]
-    cached = kind.cached(rows)
+    cached = kind.by_key(rows)
     return [(one, kind.answer(one, cached)) for one in decisions]
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from tacit.errors import PromptError
-from tacit.requests.kind import Key, Kind, Values, improper, wrong
+from tacit.requests.kind import Key, Kind, StoredValues, improper, wrong
 from tacit.requests.scoring import REFUSED, ZERO, AnswerScore, Prompt, Scores, shown
 
 _PAIRS = ({"yes": True, "no": False}, {"true": True, "false": False})
@@ -167,7 +167,7 @@ class DecisionKind(Kind[Decision, Decided]):
         """Return the values of a row."""
         return row
 
-    def answer(self, request: Decision, stored: Values) -> Decided:
+    def answer(self, request: Decision, stored: StoredValues) -> Decided:
         """Return the log-probabilities of the options."""
         values = stored[self.key(request)]
         rows = [values[option] for option in request.options]

@@ -17,7 +17,7 @@ A = TypeVar("A")
 Key = tuple[str | int | None, ...]
 """What identifies a request, apart from its parts."""
 
-Values = Mapping[Key, Mapping[Any, Any]]
+StoredValues = Mapping[Key, Mapping[Any, Any]]
 """Stored values, by the key of a request and by its part."""
 
 _HAIR = 1e-3
@@ -28,12 +28,12 @@ _HAIR = 1e-3
 class Block:
     """Requests of one class whose answers are computed together.
 
-    ``inputs`` is what a model encoded when it cut the block; it stays in this process.
+    ``prepared`` is what a model encoded when it cut the block; it stays in this process.
     """
 
     requests: tuple[Any, ...]
     tokens: int
-    inputs: Any = field(default=None, compare=False, repr=False)
+    prepared: Any = field(default=None, compare=False, repr=False)
 
     def __reduce__(self) -> tuple[type[Block], tuple[tuple[Any, ...], int]]:
         return Block, (self.requests, self.tokens)
@@ -93,7 +93,7 @@ class Kind(ABC, Generic[R, A]):
         """Return what a row that ``rows`` returned stands for."""
 
     @abstractmethod
-    def answer(self, request: R, stored: Values) -> A:
+    def answer(self, request: R, stored: StoredValues) -> A:
         """Return the answer to a request; raise ``KeyError`` if a part's value is missing."""
 
     @abstractmethod
@@ -157,7 +157,7 @@ class Kind(ABC, Generic[R, A]):
         schema = self.schema()
         return pl.DataFrame(dict(zip(schema, zip(*rows, strict=True), strict=False)), dict(schema))
 
-    def cached(self, rows: pl.DataFrame) -> Values:
+    def by_key(self, rows: pl.DataFrame) -> StoredValues:
         """Return the values of rows, of which each part has at most one."""
         columns, n = list(rows.to_dict(as_series=False).values()), len(self.keyed) - 1
         keys, values = zip(*columns[:n], strict=True), map(self.value, *columns[n:])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
 from tacit.errors import PromptError
-from tacit.requests.kind import Kind, Values, improper, wrong
+from tacit.requests.kind import Kind, StoredValues, improper, wrong
 from tacit.requests.scoring import Prompt, Scores, ScoringKind
 from tacit.requests.vocabulary import Vocabulary, spaced
 from tacit.strings import convert_strings, strings
@@ -281,7 +281,7 @@ class RankingKind(Kind[RankingPrompt, Ranking]):
         words = tuple((one["word"], one["logprob"]) for one in top)
         return Ranking((), normaliser, words, passes, missing)
 
-    def answer(self, request: RankingPrompt, stored: Values) -> Ranking:
+    def answer(self, request: RankingPrompt, stored: StoredValues) -> Ranking:
         """Return the ranking with the prompt's targets."""
         values = stored[self.key(request)]
         whole: Ranking = values[None]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tacit.requests.kind import Key, Kind, Values
+from tacit.requests.kind import Key, Kind, StoredValues
 
 State = Literal["whole", "cut", "thinking"]
 """How a reply ended: complete, truncated, or truncated before the reasoning ended."""
@@ -130,7 +130,7 @@ class SamplingKind(Kind[SamplingPrompt, Samples]):
         """Return a reply."""
         return Sample(*row[1:])
 
-    def answer(self, request: SamplingPrompt, stored: Values) -> Samples:
+    def answer(self, request: SamplingPrompt, stored: StoredValues) -> Samples:
         """Return the replies of the requested numbers."""
         return Samples(tuple(map(stored[self.key(request)].__getitem__, request.numbers)))
 

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Any
 
 from tacit.errors import PromptError
-from tacit.requests.kind import Kind, Values, improper, wrong
+from tacit.requests.kind import Kind, StoredValues, improper, wrong
 from tacit.strings import convert_strings
 
 _LARGEST = 700.0  # the exponential of a larger number may overflow
@@ -248,7 +248,7 @@ class ScoringKind(Kind[Prompt, Scores]):
 
     value = AnswerScore
 
-    def answer(self, request: Prompt, stored: Values) -> Scores:
+    def answer(self, request: Prompt, stored: StoredValues) -> Scores:
         """Return the scores of the prompt's answers."""
         return Scores(tuple(map(stored[self.key(request)].__getitem__, request.answers)))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
-from tacit.engine.ask import Engine, Plan, paused
+from tacit.engine.ask import Engine, Plan, without_gc
 from tacit.english import several
 from tacit.errors import RequestError
 from tacit.findings.findings import Findings, votes_summary
@@ -63,7 +63,7 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
         depends = cache(partial(dependence, engine, plan))
         every = answers_to(requests, engine, plan, reporter, lambda: (tokens(), depends()))
         answers = grouped(groups, every)
-        with resumable("all answers are stored"), paused():
+        with resumable("all answers are stored"), without_gc():
             findings = probe.measure(answers)
         if not answers.sampled:
             scores = [one for one in every if isinstance(one, Scores)]

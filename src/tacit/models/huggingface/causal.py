@@ -107,7 +107,7 @@ class CausalModel(RankingModel):
         self._encoder = Encoder(self.name, self._reader, self._specials, self._begin)
         self._wants_packs = packing
         self._local = _local_window(checkpoint.model.config)
-        limits = self._local and self._local - 1, self._passes.budget.apart
+        limits = (self._local and self._local - 1), self._passes.budget.apart
         self._longest = min([PACK_TOKENS, *filter(None, limits)])
         self._settle()
         if packing and not self.shares_prefixes:
@@ -116,7 +116,7 @@ class CausalModel(RankingModel):
     @property
     def description(self) -> dict[str, Any]:
         """The model's description for a manifest, with details of packing."""
-        refused = self._checks.refused.get("packed") if self._wants_packs else "turned off"
+        refused = self._checks.refused.get(_PACKED) if self._wants_packs else "turned off"
         return {**super().description, "packs": self.shares_prefixes, "not_packed": refused}
 
     @property
@@ -144,7 +144,7 @@ class CausalModel(RankingModel):
 
     def prepare(self, block: Block) -> Callable[[], list[Any]]:
         """Pack a block's prompts. See ``CutsBlocks.prepare``."""
-        prompts, work = block.requests, block.inputs
+        prompts, work = block.requests, block.prepared
         if not isinstance(prompts[0], Prompt):
             return super().prepare(block)
         if work is None:
@@ -166,10 +166,12 @@ class CausalModel(RankingModel):
         if ways & checks.refused.keys():
             return self._score(prompts)
         new = [pack for pack in packs if any(map(gt, pack.sizes, checks.packed))]
+        found = passes.score_padded(work.rest) if len(work.rest) else []
         try:
-            found = passes.plain(work.rest) if len(work.rest) else []
             for prefix, own in groupby(packs, attrgetter("tree.prefix")):
-                found += passes.packed(list(own), passes.cached(prefix) if prefix else None)
+                found += passes.score_packed(
+                    list(own), passes.keys_and_values(prefix) if prefix else None
+                )
             logprobs = totals(found, len(work.tokens))
             for size in range(len(checks.packed) if new else 0):
                 self._confirm(max(new, key=lambda pack: pack.sizes[size]), logprobs)
@@ -258,7 +260,7 @@ class CausalModel(RankingModel):
         length = length if length <= _LONGEST_CHECK else _CHECK
         return min(length, PACK_TOKENS, self._passes.budget.tokens)
 
-    def _check(self) -> None:
+    def _check_at_load(self) -> None:
         depth = min(self._longest, self._checkpoint.window or DEPTH, DEPTH)
         made = made_up(self._stream, self._specials.before, depth, self._check_length)
         begun = made[2][: max(1, depth // 2)]
@@ -278,7 +280,7 @@ class CausalModel(RankingModel):
                 f"{self.name}: its log-probabilities depend on later tokens, by {off:.2g} nats, so "
                 "it is not a causal model (an encoder without is_decoder in its config?)"
             )
-        self._checks.refused["packed"] = "its inputs cannot be computed in one batch"
+        self._checks.refused[_PACKED] = "its inputs cannot be computed in one batch"
 
     def _check_packs(self, comparison: Comparison, rows: Rows, of: Sequence[Ints]) -> None:
         """Measure the error of a batch of two packs, one of all rows and one of two of them."""
@@ -286,11 +288,11 @@ class CausalModel(RankingModel):
         if not self._wants_packs:
             return
         if "position_ids" not in inspect.signature(self._model.forward).parameters:
-            refused["packed"] = "the model takes no position_ids"
+            refused[_PACKED] = "the model takes no position_ids"
             return
         if length < _LEAST_PACK:
-            refused["packed"] = f"a forward pass takes only {length} tokens"
-        if "packed" in refused:
+            refused[_PACKED] = f"a forward pass takes only {length} tokens"
+        if _PACKED in refused:
             return
         answers = len(rows.reads.row)
         two = rows.take(np.arange(2))
@@ -301,7 +303,9 @@ class CausalModel(RankingModel):
         every = np.concatenate([*of, of[0], of[1]])
         own = np.concatenate([*of, of[0] + answers, of[1] + answers])
         comparison.measure(
-            "packed", lambda: totals(self._passes.packed(long + short), 2 * answers)[own], every
+            _PACKED,
+            lambda: totals(self._passes.score_packed(long + short), 2 * answers)[own],
+            every,
         )
 
 

@@ -19,7 +19,14 @@ from tacit.models.huggingface.alignment import Specials, Tokens, bare
 from tacit.models.huggingface.chat_template import Chat
 from tacit.models.huggingface.fingerprint import Identity, LoadedFiles
 from tacit.models.huggingface.packing import Bools, Ints, Rows
-from tacit.models.huggingface.passes import Budget, Floats, Passes, Values, in_batches, totals
+from tacit.models.huggingface.passes import (
+    Budget,
+    Floats,
+    Passes,
+    TokenLogprobs,
+    in_batches,
+    totals,
+)
 from tacit.models.huggingface.self_check import DEPTH, TEXT, Checks, Comparison
 from tacit.requests import UNKNOWN, AnswerScore, Prompt, Scores
 
@@ -127,7 +134,7 @@ class LocalModel:
     def _settle(self) -> None:
         """Choose how to compute, by the check at load; called when the model is complete."""
         if not (self._checks.errors or self._checks.refused):
-            self._check()
+            self._check_at_load()
         if self._checks.own > _INEXACT:
             log.warning(
                 "%s: its log-probabilities depend on rounding, by %.2g nats in %s; use --dtype "
@@ -140,12 +147,12 @@ class LocalModel:
             self._passes.budget, self._passes.head = Budget(1), None
             self._warn("sequences are computed one at a time, which is slow", "padded")
 
-    def _check(self) -> None:
+    def _check_at_load(self) -> None:
         """Measure the errors of the ways to compute; see ``Comparison``."""
         raise NotImplementedError
 
     @staticmethod
-    def _scorer(answers: int, run: Callable[[Sequence[int]], Sequence[Values]]) -> Score:
+    def _scorer(answers: int, run: Callable[[Sequence[int]], Sequence[TokenLogprobs]]) -> Score:
         """Return a function that scores batches of some inputs, each in one pass by ``run``."""
 
         def score(batches: Sequence[Sequence[int]]) -> Floats:
@@ -239,7 +246,7 @@ class LocalModel:
         self,
         prompts: Sequence[Prompt],
         encoded: Sequence[Sequence[Tokens]],
-        found: Sequence[Values],
+        found: Sequence[TokenLogprobs],
     ) -> list[Scores]:
         """Return the scores of all prompts' answers, from their tokens and log-probabilities."""
         every = [tokens for row in encoded for tokens in row]

@@ -35,7 +35,7 @@ class MaskedModel(RankingModel):
         self._mode = mode
         self._settle()
 
-    def _check(self) -> None:
+    def _check_at_load(self) -> None:
         rows = read_often(self._sample(), 2)
         score = self._row_scorer(rows, len(rows.reads.row))
         self._compared(len(rows), score).measure("padded", lambda: score([range(len(rows))]))
@@ -53,7 +53,7 @@ class MaskedModel(RankingModel):
     def _score(self, prompts: Sequence[Prompt]) -> list[Scores]:
         encoded = self._encode(prompts)
         rows = self._rows([answer for answers in encoded for answer in answers])
-        return self._scores_of(prompts, encoded, self._passes.plain(rows))
+        return self._scores_of(prompts, encoded, self._passes.score_padded(rows))
 
     def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
         ((answer,),) = self._encode([prompt])

@@ -22,7 +22,10 @@ _LATEST = 7 / 8
 
 
 class Reads(NamedTuple):
-    """Tokens to score, the row and the position that predict each, and the answer it is part of."""
+    """Tokens to score, the row and the position that predict each, and the answer it is part of.
+
+    In a pack, the position is the token's index, and the row is that of the pack in its batch.
+    """
 
     row: Ints
     position: Ints
@@ -131,7 +134,8 @@ class Tree:
     def cut(self, length: int) -> list[Tree]:
         """Cut the rows into packs of at most ``length`` tokens; a longer row is one pack.
 
-        What the first row of a pack shares with another pack is computed again.
+        What the first row of a pack shares with another pack is computed again. The first pack has
+        the cached prefix among its own tokens, so that it is counted once.
         """
         shared, kept = self.shared, len(self.prefix)
         added = starts_of(self.rows.lengths - shared)

@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 R = TypeVar("R")
 
 
-class Values(NamedTuple):
+class TokenLogprobs(NamedTuple):
     """The log-probabilities, in nats, of answers' tokens, on the model's device.
 
     They are fetched only after all passes have been started, so that the host waits only once.
@@ -46,7 +46,10 @@ class Values(NamedTuple):
 
 @dataclass(slots=True)
 class Budget:
-    """A limit on the number of tokens per forward pass, including padding; it can only decrease."""
+    """A limit on the number of tokens per forward pass, including padding; it can only decrease.
+
+    Rows of more than ``apart`` tokens share no batch with shorter ones.
+    """
 
     tokens: int
     apart: int | None = None
@@ -89,7 +92,7 @@ class Passes:
         finally:
             self.head = head
 
-    def padded(self, rows: Rows) -> tuple[torch.Tensor, torch.Tensor]:
+    def as_table(self, rows: Rows) -> tuple[torch.Tensor, torch.Tensor]:
         """Return rows as token ids and their attention mask, of shape (rows, maximum length)."""
         mask = np.arange(rows.lengths.max()) < rows.lengths[:, None]
         ids = np.full(mask.shape, self.pad, np.int64)
@@ -120,7 +123,7 @@ class Passes:
         with torch.inference_mode(), _narrowed(self.head, rows, columns):
             return self.model(**self.options | given)
 
-    def score(self, given: dict[str, Any], reads: Reads) -> Values:
+    def score(self, given: dict[str, Any], reads: Reads) -> TokenLogprobs:
         """Run the model once, and normalise over the vocabulary in float32."""
         import torch
 
@@ -132,12 +135,12 @@ class Passes:
             states = self._run_to_head(head, given, *positions)
             self.splits = states is not None
             if states is not None:
-                return Values(reads.answer, _by_parts(head, states, which, reads.token))
+                return TokenLogprobs(reads.answer, _by_parts(head, states, which, reads.token))
         logits = self.logits(given, *positions)
         at, token = self.on_device(np.stack([which, reads.token])).to(logits.device)
         # In parts, because each part is copied to float once or twice.
         sums = torch.cat([part.float().logsumexp(dim=-1) for part in torch.split(logits, _PART)])
-        return Values(reads.answer, logits[at, token].float() - sums[at])
+        return TokenLogprobs(reads.answer, logits[at, token].float() - sums[at])
 
     def _run_to_head(
         self, head: torch.nn.Linear, given: dict[str, Any], row: Ints, position: Ints
@@ -171,24 +174,24 @@ class Passes:
         is_output = logits is output or torch.equal(logits, output)
         return states[0] if len(states) == 1 and is_output and number == _STAND_IN else None
 
-    def batch(self, rows: Rows) -> Values:
+    def batch(self, rows: Rows) -> TokenLogprobs:
         """Score padded rows in one pass."""
-        ids, mask = self.padded(rows)
+        ids, mask = self.as_table(rows)
         return self.score({"input_ids": ids, "attention_mask": mask}, rows.reads)
 
-    def plain(self, rows: Rows) -> list[Values]:
+    def score_padded(self, rows: Rows) -> list[TokenLogprobs]:
         """Score rows in padded batches."""
         return in_batches(
             rows.lengths, self.budget, lambda batch: self.batch(rows.take(np.array(batch)))
         )
 
-    def packed(self, packs: Sequence[Pack], cache: Any = None) -> list[Values]:  # noqa: ANN401 - see cached
+    def score_packed(self, packs: Sequence[Pack], cache: Any = None) -> list[TokenLogprobs]:  # noqa: ANN401 - a class of each architecture
         """Score packs; ``cache`` is that of their prefix, if they have one."""
         costs = [len(pack.tree.prefix) + len(pack.ids) for pack in packs]
         found = in_batches(costs, self.budget, partial(self._packed, packs, cache))
         return list(chain.from_iterable(found))
 
-    def cached(self, prefix: Sequence[int]) -> Any:  # noqa: ANN401 - a class of each architecture
+    def keys_and_values(self, prefix: Sequence[int]) -> Any:  # noqa: ANN401 - a class of each architecture
         """Compute the keys and values of a prefix."""
         if self.splits is None:
             # A pass that fills a cache cannot be repeated if the logits are not the head's output.
@@ -207,9 +210,9 @@ class Passes:
     def _packed(
         self,
         every: Sequence[Pack],
-        cache: Any,  # noqa: ANN401 - see cached
+        cache: Any,  # noqa: ANN401 - a class of each architecture
         batch: Sequence[int],
-    ) -> list[Values]:
+    ) -> list[TokenLogprobs]:
         """Score a batch of packs in one pass, or in several if memory has run out."""
         import torch
 
@@ -221,7 +224,7 @@ class Passes:
         length = max(1, self.budget.tokens - kept)
         if longest > length and any(len(p.ids) > length and len(p.tree.rows) > 1 for p in packs):
             shorter = [part for pack in packs for part in pack.tree.cut(length)]
-            return self.packed(list(map(Pack.of, shorter)), cache)
+            return self.score_packed(list(map(Pack.of, shorter)), cache)
         piece = piece_of(longest) if longest > PIECES[-1] else longest
         is_token = np.arange(longest + -longest % piece) < lengths[:, None]
         table = np.zeros((3, *is_token.shape), np.int64)
@@ -256,7 +259,7 @@ def sight(ends: torch.Tensor) -> torch.Tensor:
 
     index = torch.arange(ends.shape[1], device=ends.device)
     sees = (index[:, None] >= index) & (index[:, None] < ends[:, None, :])
-    sees[:, :, 0] |= ends == 0
+    sees[:, :, 0] |= ends == 0  # padding sees a token too: softmax over none is not a number
     return sees.unsqueeze(1)
 
 
@@ -327,7 +330,7 @@ def on_host(values: torch.Tensor) -> NDArray[np.float32]:
     return fetched
 
 
-def totals(found: Sequence[Values], answers: int) -> Floats:
+def totals(found: Sequence[TokenLogprobs], answers: int) -> Floats:
     """Return the sum of each answer's log-probabilities in nats, independent of their order."""
     read, logprobs = zip(*found, strict=True) if found else ((), ())
     which = np.concatenate([np.empty(0, np.int64), *read])
@@ -357,7 +360,11 @@ def how_many(cost: int, budget: Budget) -> int:
 def in_batches(
     costs: Sequence[int] | Ints, budget: Budget, forward: Callable[[list[int]], R]
 ) -> list[R]:
-    """Sort rows by cost in descending order; return what ``forward`` returns for each batch."""
+    """Sort rows by cost in descending order; return what ``forward`` returns for each batch.
+
+    A batch that runs out of memory is tried again in halves; other exceptions of the model become
+    a ``ScoringError``.
+    """
     import torch
 
     found: list[R] = []

@@ -208,7 +208,7 @@ class RankingModel(LocalModel):
 
     def _logits(self, places: Sequence[ReadPosition]) -> torch.Tensor:
         """Return the float32 logits at the given positions, of shape (positions, vocabulary)."""
-        ids, mask = self._passes.padded(Rows.of([spot.ids for spot in places]))
+        ids, mask = self._passes.as_table(Rows.of([spot.ids for spot in places]))
         position = np.array([spot.position for spot in places])
         given = {"input_ids": ids, "attention_mask": mask}
         return self._passes.logits(given, np.arange(len(places)), position).float()

@@ -21,7 +21,7 @@ from tacit.models.huggingface.alignment import (
 )
 from tacit.models.huggingface.local import Checkpoint
 from tacit.models.huggingface.packing import Ints, Rows, Tree
-from tacit.models.huggingface.passes import Values, how_many, in_batches
+from tacit.models.huggingface.passes import TokenLogprobs, how_many, in_batches
 from tacit.models.huggingface.ranking import RankingModel, ReadPosition
 from tacit.models.huggingface.vocabulary import Frame, Written
 from tacit.requests import Prompt, Scores
@@ -88,7 +88,7 @@ class Seq2SeqModel(RankingModel):
         self._sentinel = cast("int", sentinel) if known else None
         self._settle()
 
-    def _check(self) -> None:
+    def _check_at_load(self) -> None:
         short, long = self._sample()
         answers = [
             [Tokens(ids[: at + 1], at, at + 1, spanned=False) for at in range(1, len(ids))[::3]]
@@ -220,8 +220,8 @@ class Seq2SeqModel(RankingModel):
         ]
 
     def _logits(self, places: Sequence[ReadPosition]) -> torch.Tensor:
-        ids, mask = self._passes.padded(Rows.of([spot.ids for spot in places]))
-        start, own = self._passes.padded(Rows.of([spot.start for spot in places]))
+        ids, mask = self._passes.as_table(Rows.of([spot.ids for spot in places]))
+        start, own = self._passes.as_table(Rows.of([spot.start for spot in places]))
         given = {
             "input_ids": ids,
             "attention_mask": mask,
@@ -231,13 +231,13 @@ class Seq2SeqModel(RankingModel):
         last = np.array([spot.position for spot in places])
         return self._passes.logits(given, np.arange(len(places)), last).float()
 
-    def _batch(self, work: Work, batch: Sequence[int]) -> list[Values]:
+    def _batch(self, work: Work, batch: Sequence[int]) -> list[TokenLogprobs]:
         """Run the encoder once on all texts, and the decoder in passes within the token budget."""
         import torch
         from transformers.modeling_outputs import BaseModelOutput
 
         passes = self._passes
-        ids, mask = passes.padded(Rows.of([work.texts[number] for number in batch]))
+        ids, mask = passes.as_table(Rows.of([work.texts[number] for number in batch]))
         with torch.inference_mode():
             encoder = self._model.get_encoder()
             states = encoder(input_ids=ids, attention_mask=mask).last_hidden_state
@@ -250,7 +250,7 @@ class Seq2SeqModel(RankingModel):
         for at in range(0, len(numbers), size):
             own = work.rows.take(numbers[at : at + size])
             which = passes.on_device(column[work.text[numbers[at : at + size]]])
-            decoder, decoder_mask = passes.padded(own)
+            decoder, decoder_mask = passes.as_table(own)
             given = {
                 "encoder_outputs": BaseModelOutput(last_hidden_state=states[which]),
                 "attention_mask": mask[which],
