@@ -66,7 +66,7 @@ REFUSED = {
     "run parts --drawings things --model demo": "--out is missing",
     "run part": "there is no probe 'part'; expected parts, consistency, assumptions, or",
     "run --model demo": "name one of parts, consistency, assumptions first",
-    "show prompts parts --drawings things --model demo --figures svg": "No such option",
+    "show prompts parts --drawings things --model demo --graphs peach": "No such option",
     "show prompts --model demo": "as in: tacit show prompts parts --model MODEL",
     f"{DEMO},demo": "given twice",
     f"{PARTS} --model demo,./nowhere": "nowhere: there is no such model folder",

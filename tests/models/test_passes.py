@@ -63,6 +63,7 @@ def test_logits_that_are_changed_in_place(
 def test_only_positions_that_are_read_get_logits(packing: bool, loaded: Loaded) -> None:  # noqa: FBT001 - a column
     """As many states go through the head as there are positions, of a scored sentence too."""
     model, states = loaded("gpt2", packing=packing), list[int]()
+    assert model._passes.splits
 
     def watch(_module: object, _given: object, output: torch.Tensor) -> None:
         states.append(output.shape[:2].numel())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import torch
 from tacit.errors import ModelError
 from tacit.models import registry
 from tacit.models.huggingface.causal import CausalModel
-from tacit.models.huggingface.self_check import widened
+from tacit.models.huggingface.packing import Tree
+from tacit.models.huggingface.self_check import ALONE, made_up, read_often, widened
 from tacit.requests import Prompt, Scores
 from tests.models import plain, tiny
 from tests.models.conftest import Changed, FolderOf, Loaded
@@ -191,6 +193,42 @@ def test_the_check_is_done_once(folder_of: FolderOf, changed: Changed) -> None:
     again = CausalModel(model._checkpoint, 2048)
     assert not seen
     assert again.description == model.description
+
+
+def test_what_is_checked_is_what_ran(folder_of: FolderOf, changed: Changed) -> None:
+    """Of packs that are planned, and computed in parts when memory has run out."""
+    most = 10_000
+
+    def short(given: dict[str, Any]) -> None:
+        if given["input_ids"].numel() > most:
+            raise torch.OutOfMemoryError("out of memory")
+
+    changed("gpt2-long", short)
+    model = tiny.load(folder_of("gpt2-long"), batch_tokens=4096)
+    words = ("tree", "bird", "egg", "roots")
+    prompts = [Prompt(f"Is a {' '.join(of)}?", ("a", "b")) for of in product(words, repeat=4)]
+    blocks = model.blocks(prompts, 1024)
+    assert blocks
+    block = blocks[-1]
+    assert block.tokens > 512
+    most = 200
+    model.prepare(block)()
+    assert max(model._checks.packed) <= model._passes.budget.tokens <= 200
+
+
+@pytest.mark.parametrize(("tokens", "depth"), [(0, 11), (72, 22), (320, 22)])
+def test_the_inputs_of_the_check(tokens: int, depth: int) -> None:
+    """They fill a pack, share beginnings, and those that are scored alone are read."""
+    rows = made_up(range(1, 120), (0,), depth, tokens)
+    assert len(rows) >= ALONE
+    assert {len(row) for row in rows} == {depth}
+    made = read_often(rows, ALONE)
+    tree = {row[:at] for row in rows for at in range(1, len(row) + 1)}
+    (pack,) = Tree.of(made).cut(10_000)
+    assert len(tree) == (pack.rows.lengths - pack.shared).sum() >= tokens
+    assert set(made.reads.row) == set(range(ALONE))
+    pairs = zip(made.reads.row.tolist(), made.reads.position.tolist(), strict=True)
+    assert [rows[row][at + 1] for row, at in pairs] == made.reads.token.tolist()
 
 
 def test_operations_and_conversions_are_widened() -> None:

@@ -116,6 +116,25 @@ def test_a_connection_that_never_stands_is_given_up(what: str) -> None:
     assert ran.stderr == ""
 
 
+def test_connections_are_used_again_and_broken_ones_are_not() -> None:
+    opened, answers = [], [2, 1, 1]
+
+    def answer(connection: socket.socket) -> None:
+        opened.append(1)
+        for _ in range(answers[len(opened) - 1]):
+            read = b""
+            while b"}" not in read:
+                read += connection.recv(65536)
+            connection.sendall(WHOLE)
+
+    with raw(answer, reads=False) as address:
+        options = ServerOptions(timeout=GENEROUS, backoff=Backoff(first=0.0, most=0.0))
+        asked = Client(address, options)
+        for _ in range(4):
+            assert asked.complete({"prompt": "a"}) == {"model": "m"}
+    assert len(opened) == 3
+
+
 @pytest.mark.slow
 def test_a_request_that_waits_for_its_turn_keeps_its_time() -> None:
     """The deadline is of the request: others may have all connections meanwhile."""

@@ -165,7 +165,7 @@ class CausalModel(RankingModel):
         checks, passes, ways = self._checks, self._passes, set(map(_path_of, packs))
         if ways & checks.refused.keys():
             return self._score(prompts)
-        new = [pack for pack in packs if any(map(gt, pack.sizes, checks.packed))]
+        new = [pack for pack in packs if any(map(gt, self._sizes(pack), checks.packed))]
         found = passes.score_padded(work.rest) if len(work.rest) else []
         try:
             for prefix, own in groupby(packs, attrgetter("tree.prefix")):
@@ -192,7 +192,7 @@ class CausalModel(RankingModel):
     def _confirm(self, pack: Pack, logprobs: Floats) -> None:
         """Compare some inputs of a pack larger than those checked with the same inputs alone."""
         checks, rows, way = self._checks, pack.tree.rows, _path_of(pack)
-        if way in checks.refused or not any(map(gt, pack.sizes, checks.packed)):
+        if way in checks.refused or not any(map(gt, self._sizes(pack), checks.packed)):
             return
         some = {int(rows.lengths.argmax()), int(pack.spans.argmax()), len(rows) - 1}
         few = rows.take(np.array(sorted(some)))
@@ -200,7 +200,12 @@ class CausalModel(RankingModel):
         score = self._row_scorer(few, len(logprobs))
         comparison = Comparison(checks, self._model, len(few), score)
         if comparison.measure(way, lambda: logprobs[own], own):
-            checks.packed = list(map(max, pack.sizes, checks.packed))
+            checks.packed = list(map(max, self._sizes(pack), checks.packed))
+
+    def _sizes(self, pack: Pack) -> list[int]:
+        """Return the sizes of a pack as it is computed: in parts, if memory has run out."""
+        sizes: list[int] = np.minimum(pack.sizes, self._passes.budget.tokens).tolist()
+        return sizes
 
     def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
         (answer,) = self._encode([prompt]).of(0)

@@ -7,7 +7,7 @@ import logging
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, islice, starmap
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -268,7 +268,8 @@ class LocalModel:
         answers = chain.from_iterable(map(attrgetter("answers"), prompts))
         known, missing = logprobs.astype(object), np.full(len(logprobs), None, object)
         known[~writable], missing[~writable] = None, UNKNOWN
-        every = map(AnswerScore, answers, known, tokens.tolist(), spanned.tolist(), missing)
+        rows = zip(answers, known, tokens.tolist(), spanned.tolist(), missing, strict=True)
+        every = starmap(AnswerScore, rows)
         return [Scores(tuple(islice(every, len(prompt.answers)))) for prompt in prompts]
 
     def _is_writable(self, tokens: Tokens) -> bool:

@@ -213,7 +213,7 @@ class Passes:
         cache: Any,  # noqa: ANN401 - a class of each architecture
         batch: Sequence[int],
     ) -> list[TokenLogprobs]:
-        """Score a batch of packs in one pass, or in several if memory has run out."""
+        """Score a batch of packs in one pass; a pack above the budget is cut."""
         import torch
 
         from tacit.models.huggingface.packed_attention import PIECES, PackedAttention, piece_of
@@ -362,8 +362,8 @@ def in_batches(
 ) -> list[R]:
     """Sort rows by cost in descending order; return what ``forward`` returns for each batch.
 
-    A batch that runs out of memory is tried again in halves; other exceptions of the model become
-    a ``ScoringError``.
+    If memory runs out, the budget is halved and the rows that are left are batched anew; other
+    exceptions of the model become a ``ScoringError``.
     """
     import torch
 
@@ -378,10 +378,10 @@ def in_batches(
         batch = order[: np.logical_and.accumulate(is_alike).sum()].tolist()
         try:
             found.append(forward(batch))
-        except ScoringError:
-            raise  # of smaller batches
         except Exception as error:
             if not _is_out_of_memory(error):
+                if isinstance(error, ScoringError):
+                    raise
                 raise ScoringError(
                     f"the model failed on a batch of {several(len(batch), 'row')}: {error}"
                 ) from error
