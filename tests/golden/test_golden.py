@@ -37,5 +37,5 @@ def test_declared_columns_are_measured_in_a_run(name: str) -> None:
 
 @pytest.mark.slow
 def test_runs_find_what_they_found(tmp_path: Path) -> None:
-    """After a deliberate change, ``python -m tests.golden.record`` writes the digests anew."""
+    """After a deliberate change, ``python -m tests.golden.record`` records new digests."""
     check(tmp_path, lambda name: not of_consistency(name))

@@ -249,7 +249,7 @@ def test_a_name_that_is_a_script_does_not_run(drawn: Visit) -> None:
 
 
 def test_theme_turns_and_charts_follow(drawn: Visit) -> None:
-    """The button turns light into dark, and charts are drawn anew in other colours."""
+    """The button turns light into dark, and charts are drawn again in other colours."""
     page = drawn.page
     text = "[data-figure=parts-probabilities] svg text"
     before = page.locator(text).first.get_attribute("fill")

@@ -243,8 +243,7 @@ def next_name(names: Iterable[str], content: bytes) -> str:
     """Return a name for a new segment, given the names of the existing segments."""
     last = max(filter(_NAME.fullmatch, names), default="0")
     number = int(last.partition("-")[0]) + 1
-    digest = hashlib.sha256(content).hexdigest()[:32]
-    return f"{number:08d}-{uuid.uuid4().hex[:8]}-{digest}.parquet"
+    return f"{number:08d}-{uuid.uuid4().hex[:8]}-{_digest(content)}.parquet"
 
 
 def encode(frame: pl.DataFrame, fingerprint: str) -> bytes:
@@ -263,7 +262,7 @@ def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any
     import pyarrow.parquet as pq
 
     named = _NAME.fullmatch(name)
-    if not named or named[2] != hashlib.sha256(content).hexdigest()[:32]:
+    if not named or _digest(content) != named[2]:
         raise Damaged("its checksum does not match its content")
     table = pq.ParquetFile(io.BytesIO(content)).read()  # read_table imports pandas
     about = table.schema.metadata or {}
@@ -279,6 +278,10 @@ def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any
             f"{name}: this segment was written by another version of Tacit and has other columns "
             f"({error}): use that version, or another --store"
         ) from error
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:32]
 
 
 def _note_name(key: str, content: bytes) -> str:

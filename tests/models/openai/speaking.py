@@ -43,14 +43,14 @@ class Speech:
     several: Literal["right", "ignored", "copies", "two", "refused"] = "right"
     seeds: Literal["heeded", "ignored", "refused"] = "heeded"
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    # Whether it thinks, and how that is told: begun is by the end tag alone.
+    # Whether it thinks, and how its reply shows that; "begun" has the end tag alone.
     thinks: Literal["field", "tags", "begun", "counted", "hidden"] | None = None
     thought: Callable[[int], int] = lambda draw: 5 + draw % 10  # the number of its words
-    stops: Literal["right", "ignored", "refused"] = "right"  # when it is told not to think
+    stops: Literal["right", "ignored", "refused"] = "right"  # what it does if told not to think
     own_limit: int = 10**6  # the most words of a reply of which it was not told how long it may be
     greedy: bool = True  # whether it takes a temperature of 0
     trims: float = 0.0  # the share of the likeliest reply below which none is drawn
-    all_tokens: int | None = 0  # the ``top_k`` by which it is told to draw from all, if any
+    all_tokens: int | None = 0  # the ``top_k`` that stands for all tokens, if any
     pads: bool = False  # whether it writes the space before a reply's first token
 
 

@@ -362,8 +362,8 @@ def in_batches(
 ) -> list[R]:
     """Sort rows by cost in descending order; return what ``forward`` returns for each batch.
 
-    If memory runs out, the budget is halved and the rows that are left are batched anew; other
-    exceptions of the model become a ``ScoringError``.
+    If memory runs out, the budget is halved, and the remaining rows are divided into new batches.
+    Other exceptions of the model become a ``ScoringError``.
     """
     import torch
 
