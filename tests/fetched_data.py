@@ -1,7 +1,5 @@
 """Other people's data sets: tests that read them are skipped where they are not."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

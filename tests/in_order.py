@@ -1,7 +1,5 @@
 """Findings from the answers of a model, or from one answer per prompt in their order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Manifests that say something else than a run wrote, and are whole."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Packages of others (``tests/plugins``), on the path as if they were installed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import doctest
 import logging
 from collections.abc import Callable

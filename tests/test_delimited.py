@@ -1,7 +1,5 @@
 """Delimited text, as the readers of all kinds of file take it."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The name that pip installs: ``tacit`` on the package index is another project's."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from importlib.metadata import version

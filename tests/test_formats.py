@@ -1,7 +1,5 @@
 """What Tacit writes carries a format number; what a newer one wrote is refused in plain words."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """The pages on one's own data run as they stand."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

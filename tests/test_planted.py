@@ -1,7 +1,5 @@
 """The demo, and what the probes find in its models: words withheld, facts taught wrong."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """A probe of another package (``tests/plugins``) gets all that Tacit's own have."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Every command and every line of Python in the README and on the page of commands works."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

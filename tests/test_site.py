@@ -1,7 +1,5 @@
 """The documentation site builds without a warning: no broken link, every page in the navigation."""
 
-from __future__ import annotations
-
 import os
 import re
 import runpy

@@ -1,7 +1,5 @@
 """The callback of the Trainer: what it logs, that training is unchanged, and what stops it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

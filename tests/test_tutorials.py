@@ -1,7 +1,5 @@
 """The tutorials run as they stand, and what they show is there."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re

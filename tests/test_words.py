@@ -1,7 +1,5 @@
 """The check of names and phrases that ``make check`` runs finds what it forbids."""
 
-from __future__ import annotations
-
 import runpy
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """How figures call models, what they say and how they look, and their export to files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib import import_module
 from inspect import getmembers, isfunction

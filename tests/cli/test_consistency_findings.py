@@ -1,7 +1,5 @@
 """What is missing from a run of the consistency probe, as the terminal and the report tell it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

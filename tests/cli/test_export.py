@@ -1,7 +1,5 @@
 """``tacit export``: what other programs get; ``make peers`` runs the harness itself."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

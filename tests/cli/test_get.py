@@ -1,7 +1,5 @@
 """``tacit get`` and what fetches for it, from a server on this machine."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

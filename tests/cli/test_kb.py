@@ -1,7 +1,5 @@
 """``tacit kb``: import of a knowledge base, and background facts."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

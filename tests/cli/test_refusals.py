@@ -1,7 +1,5 @@
 """A request that cannot be met ends with exit code 2 and one line, and writes nothing."""
 
-from __future__ import annotations
-
 import shlex
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``tacit report`` and ``tacit compare``; and no command overwrites a file that is not its own."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil

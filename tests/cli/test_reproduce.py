@@ -1,7 +1,5 @@
 """``tacit reproduce``: our values and those of the papers."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

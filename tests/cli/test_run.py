@@ -1,7 +1,5 @@
 """``tacit run parts``: the folder of a run, its output, and several models."""
 
-from __future__ import annotations
-
 import html
 import json
 import shutil

@@ -1,7 +1,5 @@
 """``tacit run assumptions`` on small models that know the words of small norms."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``tacit run consistency``, and the commands that read its run."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``tacit score``: log-probabilities of answers to the prompts of a file."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

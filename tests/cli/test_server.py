@@ -1,7 +1,5 @@
 """Models behind a server, and models that are asked in a chat, from the command line."""
 
-from __future__ import annotations
-
 import io
 import json
 import shlex

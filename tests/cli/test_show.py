@@ -1,7 +1,5 @@
 """``tacit show``: prompts and statements."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """All assignments of a few items, from the constraints' definitions and nothing of Tacit's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import permutations

@@ -1,7 +1,5 @@
 """Random beliefs about random relations, beside brute force from the constraints' definitions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import combinations, permutations, product
 

@@ -1,7 +1,5 @@
 """Repair of the drawings of Gu et al. 2023 finds what it found when its digests were recorded."""
 
-from __future__ import annotations
-
 import hashlib
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The three exact methods of repair find the same, and what independent computations find."""
 
-from __future__ import annotations
-
 import time
 from itertools import permutations
 

@@ -1,7 +1,5 @@
 """A made-up model for workers of a Ray cluster, which writes down what it was asked, and where."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Sequence

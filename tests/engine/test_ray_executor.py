@@ -1,7 +1,5 @@
 """The executor as it looks after its workers, with a stand-in for Ray."""
 
-from __future__ import annotations
-
 import gc
 import itertools
 import sys

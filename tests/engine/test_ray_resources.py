@@ -1,7 +1,5 @@
 """How a cluster is shared out and reached; none is started here."""
 
-from __future__ import annotations
-
 import socket
 import sys
 

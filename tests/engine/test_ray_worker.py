@@ -1,7 +1,5 @@
 """A worker by itself, in this process: what it refuses, and how it tells of it."""
 
-from __future__ import annotations
-
 import logging
 import pickle
 import sys

@@ -1,7 +1,5 @@
 """Prompts that are longer than the model's window are skipped; the others are asked as ever."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Models whose answers come one by one, in any order: what is stored of them, and when."""
 
-from __future__ import annotations
-
 import random
 import threading
 from collections import Counter

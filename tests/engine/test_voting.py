@@ -1,7 +1,5 @@
 """The engine of models that are known by their replies."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """A Ray cluster of three nodes on one machine."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager

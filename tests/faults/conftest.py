@@ -1,7 +1,5 @@
 """One warm process for all faults, and the run that nothing happened to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

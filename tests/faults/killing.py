@@ -1,7 +1,5 @@
 """Kills runs at moments drawn from a seed, and lets them go on."""
 
-from __future__ import annotations
-
 import json
 import random
 import signal

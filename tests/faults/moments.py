@@ -6,8 +6,6 @@ moment can be met again, on any machine, and lies anywhere: between two blocks, 
 last byte and its new name, in the middle of the bootstrap.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import os

@@ -1,7 +1,5 @@
 """Runs of the demo model in processes of their own, in which faults are made."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

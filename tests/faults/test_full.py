@@ -1,7 +1,5 @@
 """A disk that is full when a result is written."""
 
-from __future__ import annotations
-
 import errno
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Runs that ask a server are killed at moments drawn from a seed, and go on."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -6,8 +6,6 @@ before a fork but what loading a model does, in one thread, so that a child is a
 process; polars, whose threads would not survive it, is imported and not used.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

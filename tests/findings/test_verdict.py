@@ -1,7 +1,5 @@
 """The verdict is the first of five that holds, by one rule for all probes."""
 
-from __future__ import annotations
-
 from tacit.findings.verdict import Measured, TopAnswer, verdict
 
 

@@ -1,7 +1,5 @@
 """Files as they should not be: any bytes, and whole files with a few places spoilt."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Every reader of a file, with a file that it reads."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

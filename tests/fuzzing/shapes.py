@@ -1,7 +1,5 @@
 """Files that are whole and hold another shape: any JSON in place of any value."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Folders of models in which something is damaged or of another shape."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from pathlib import Path

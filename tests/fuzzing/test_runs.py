@@ -1,7 +1,5 @@
 """Folders of runs in which something is damaged or of another shape."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress

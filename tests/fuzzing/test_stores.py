@@ -1,7 +1,5 @@
 """Files of the store that are damaged or of another shape."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

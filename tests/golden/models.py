@@ -1,7 +1,5 @@
 """Models whose scores and replies are read off a hash: alike on every machine."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass

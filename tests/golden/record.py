@@ -4,8 +4,6 @@ It overwrites ``digests.json``. Run it only after a deliberate change of a findi
 input that is in the changelog.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

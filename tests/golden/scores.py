@@ -4,8 +4,6 @@ The weights are the bundled demo models' or are drawn from a seed. Log-probabili
 on the processor, so the values themselves are kept, and compared within a tolerance.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Representative runs find what they found when their digests were recorded."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

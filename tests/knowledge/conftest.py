@@ -1,7 +1,5 @@
 """Knowledge bases: small ones of a few lines, and CN-100K, built once for all tests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a knowledge base's file holds, read from the file itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """CommonsenseQA's development split with CN-100K, against an extraction by hand."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import TypeAlias
 from unittest.mock import patch

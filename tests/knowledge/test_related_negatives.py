@@ -1,7 +1,5 @@
 """The presets ``same-relation`` and ``matched``, against sets, loops and hashes."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections import Counter

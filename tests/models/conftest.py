@@ -1,7 +1,5 @@
 """Tiny models of every kind, saved once per session; nothing is asked of a network."""
 
-from __future__ import annotations
-
 import os
 
 os.environ["TOKENIZERS_PARALLELISM"] = "false"

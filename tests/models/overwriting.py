@@ -1,7 +1,5 @@
 """Checkpoints that are overwritten while they are in use, in the ways in which people do it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable

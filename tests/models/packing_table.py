@@ -4,8 +4,6 @@ Each is made tiny, with random weights, and loaded as a user loads it, once with
 without; a local window, where it has one, is shorter than a pack.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import re

@@ -1,7 +1,5 @@
 """Watching what goes through a model, and comparing what comes out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ each covers or, of byte-level tokens, by their lengths, in the sequence as the t
 encloses it in special tokens.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The prompts that models are asked, by kind."""
 
-from __future__ import annotations
-
 from itertools import product
 
 from tacit.requests import Prompt

@@ -1,7 +1,5 @@
 """Tiny models of three families in several sizes, with random weights and the demo's tokenizers."""
 
-from __future__ import annotations
-
 from importlib import resources
 from pathlib import Path
 from typing import Any

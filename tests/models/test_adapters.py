@@ -1,7 +1,5 @@
 """Checkpoints as people have them: adapters, quantised weights, several devices."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

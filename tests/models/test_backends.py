@@ -1,7 +1,5 @@
 """A back-end of another package (``tests/plugins``) is asked as Tacit's own are."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What every local model promises, one row per architecture."""
 
-from __future__ import annotations
-
 import re
 import statistics
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Special tokens that stand in a prompt or an answer are text, or refused."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

@@ -1,7 +1,5 @@
 """What every model promises, whatever answers behind it: one row each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A GGUF file is loaded like the folder that it was made from."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

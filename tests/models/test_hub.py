@@ -1,7 +1,5 @@
 """A name is looked up on the hub once; what fails is told apart from what is not there."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What each kind of local model computes for a prompt, and the models and prompts it refuses."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The files of a model change while it is in use."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

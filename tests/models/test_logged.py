@@ -1,7 +1,5 @@
 """Logs of other programs: what is read, and what is refused with the file and the line."""
 
-from __future__ import annotations
-
 import json
 import math
 import sys

@@ -1,7 +1,5 @@
 """The likeliest next tokens, against one forward pass of transformers per prompt."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

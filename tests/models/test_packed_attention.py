@@ -1,7 +1,5 @@
 """Attention over packs in pieces, beside torch's over whole packs."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 

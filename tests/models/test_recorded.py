@@ -1,7 +1,5 @@
 """A recorded model is loaded only for new answers; a change of the model invalidates its record."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A way to compute that is not as exact as scoring each input alone is found out at load."""
 
-from __future__ import annotations
-
 import logging
 from itertools import product
 from pathlib import Path

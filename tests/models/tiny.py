@@ -4,8 +4,6 @@ The weights are large, so that a log-probability read at a wrong place differs b
 rounding does. Untouched, such models give nearly the same to every answer in every context.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

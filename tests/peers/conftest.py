@@ -1,7 +1,5 @@
 """The tiny models are those of the models' own tests."""
 
-from __future__ import annotations
-
 from tests.models.conftest import _quiet, folder_of
 
 __all__ = ["_quiet", "folder_of"]

@@ -1,7 +1,5 @@
 """A Qwen2 model of transformers as a file that llama.cpp reads, in 32 bits."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Servers of llama-cpp-python and of llama.cpp itself, on loopback."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """inspect_ai: the probes as its tasks, asked at a server, and its logs as a model."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

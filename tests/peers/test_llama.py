@@ -5,8 +5,6 @@ one before it. With ``max_tokens`` 0 it fills its window. llama.cpp's own server
 install them: see ``docs/how-to/tests.md``.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """EleutherAI's lm-evaluation-harness, version 0.4.13: HFLM.loglikelihood."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """minicons, version 0.3.39: MaskedLMScorer.token_score, original and within_word_l2r."""
 
-from __future__ import annotations
-
 import pytest
 from minicons.scorer import MaskedLMScorer
 

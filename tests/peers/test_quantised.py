@@ -1,7 +1,5 @@
 """Checkpoints that torchao 0.18.0 quantised to 8 bits, on a processor."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Rankings of a vocabulary against minicons 0.3.39: MaskedLMScorer.cloze_distribution."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

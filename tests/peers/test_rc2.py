@@ -1,7 +1,5 @@
 """Repair against RC2 on the undivided formula, the solver of Gu et al. 2023 (section 5.2)."""
 
-from __future__ import annotations
-
 import importlib.util
 from itertools import permutations
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The ridge regression without its penalty, against statsmodels."""
 
-from __future__ import annotations
-
 from types import ModuleType
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The store on S3 as moto 5.2.5 serves it, through s3fs."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

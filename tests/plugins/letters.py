@@ -1,7 +1,5 @@
 """A back-end of another package: a model that expects the letters which its prompt holds."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """A probe of another package: does a model know which words are synonyms?"""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What standard error says of long work, by a clock that is put forward by hand."""
 
-from __future__ import annotations
-
 import functools
 import logging
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Trackers get the request, the block, the numbers and the report of each run."""
 
-from __future__ import annotations
-
 import sys
 from importlib.machinery import ModuleSpec
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a chart holds, and what its figure shows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree as ET

@@ -1,7 +1,5 @@
 """What every probe keeps to: Tacit's own and those of other packages, a row for each."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The models that ``scripts/real_models.py`` fetches; those that are not there are skipped."""
 
-from __future__ import annotations
-
 import os
 from functools import cache
 from pathlib import Path

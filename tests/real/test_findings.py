@@ -1,7 +1,5 @@
 """The findings about pretrained models, against transformers, numpy and scikit-learn alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

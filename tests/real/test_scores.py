@@ -1,7 +1,5 @@
 """Every way in which Tacit computes a score gives what other programs give."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

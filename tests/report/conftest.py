@@ -1,7 +1,5 @@
 """Runs of made-up models over made-up things, written as ``tacit run`` writes them."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

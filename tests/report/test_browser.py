@@ -1,7 +1,5 @@
 """The report in a real browser: Debian's Chromium, driven by Playwright."""
 
-from __future__ import annotations
-
 import csv
 import io
 import shutil

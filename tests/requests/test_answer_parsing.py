@@ -1,7 +1,5 @@
 """Replies of a chat, read as answers."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """White space that doubles where an answer is inserted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The gate: its decisions, the names of measures, and what differs between two runs."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What a run says before it asks a model, the next tokens of a model, and what is read of a run."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Suites, runs and folders of other people: nothing of theirs runs, and no key leaves."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """No secret is in anything that a run writes or prints, though the server repeats it everywhere."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

@@ -1,7 +1,5 @@
 """A site on this machine from which data sets are fetched."""
 
-from __future__ import annotations
-
 import hashlib
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Samples of answers, and percentile intervals of any figure, one resample after the other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lift within strata, its p-values and intervals, against simulations, jackknife and counting."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 

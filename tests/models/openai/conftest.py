@@ -1,7 +1,5 @@
 """A toy language with a tokenizer's file, and servers of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path

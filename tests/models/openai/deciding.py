@@ -1,7 +1,5 @@
 """The decisions of the server for tests, worded not at all: a text, a separator and its answer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple

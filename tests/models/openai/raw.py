@@ -1,7 +1,5 @@
 """A server on loopback that writes the bytes of a test, whether they are HTTP or not."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Callable, Iterator

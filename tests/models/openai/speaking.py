@@ -1,7 +1,5 @@
 """The chat of the server for tests: replies of known probability, well mannered or badly."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

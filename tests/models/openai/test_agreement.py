@@ -1,7 +1,5 @@
 """A model behind a server, beside the same one in this process."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Models behind a server's chat: by their first tokens, by sampled replies, and thinking ones."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

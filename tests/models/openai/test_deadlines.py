@@ -1,7 +1,5 @@
 """Servers that never end an answer, those that send too much of one, and interruptions."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Servers that decide between options: what is asked, what is read, and what is refused."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Servers that fail, and are asked again; one that is gone, and is waited for."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

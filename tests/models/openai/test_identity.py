@@ -1,7 +1,5 @@
 """By what a server's model is known, where it is, and what key it is shown."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Named tokens: what vLLM's and SGLang's routes give is what the model gives here."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Literal
 

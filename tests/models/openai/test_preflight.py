@@ -1,7 +1,5 @@
 """How a server that lacks something is used all the same, and when it is refused."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Proxies of the environment: never to this machine."""
 
-from __future__ import annotations
-
 import socket
 import sys
 

@@ -1,7 +1,5 @@
 """Roads of elicitation: which one is taken, and what is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What is read off a server, beside the language that it serves."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

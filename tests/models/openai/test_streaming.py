@@ -1,7 +1,5 @@
 """Parts of results, by events alone: what waits for something that never comes fails by time."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import socket

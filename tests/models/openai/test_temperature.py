@@ -1,7 +1,5 @@
 """The temperature of sampled tokens, estimated beside the one that they were drawn at."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

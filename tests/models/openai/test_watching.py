@@ -1,7 +1,5 @@
 """A server that changes while it is asked, and what becomes of its answers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path

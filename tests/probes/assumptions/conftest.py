@@ -1,7 +1,5 @@
 """Norms in the layout of the CSLB file, with the oddities of the real one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

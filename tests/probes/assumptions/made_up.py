@@ -1,7 +1,5 @@
 """Made-up standings, and runs on norms of sixteen concepts with models read off a hash."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """The assumptions probe against a model whose scores follow from the letters of the words."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

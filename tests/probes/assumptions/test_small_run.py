@@ -1,7 +1,5 @@
 """What runs on small norms show: figures with the values of stored tables, details, verdicts."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable

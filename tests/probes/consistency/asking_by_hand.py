@@ -3,8 +3,6 @@
 The prompts are typed again from Tables 1 and 2 of Sahu et al. (2022); answers are read by loops.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Runs of the whole probe, each made once for all tests."""
 
-from __future__ import annotations
-
 import pytest
 
 from tacit.findings.findings import Findings

@@ -1,7 +1,5 @@
 """Models that know a part of 80 questions, and models that read a context or ignore it."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """One run of the probe, and beside it all that it should find, worked by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -3,8 +3,6 @@
 That answers are those of loops over single prompts is tested with whole runs.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Background scores, relevance, how often a model says yes, and models of a known result."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Leakage ablations and the irrelevant background, against plain Python over facts and concepts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """What figures show: the values of stored tables, and which of them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Facts before questions: which are stated, and what models make of them that read them or not."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import md5

@@ -1,7 +1,5 @@
 """The no-knowledge baseline: on knowledge bases whose tails say nothing, or everything."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The prediction of correct answers, where it is known what should be found."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 

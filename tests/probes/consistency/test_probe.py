@@ -1,7 +1,5 @@
 """A whole run, prompt by prompt and fact by fact."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

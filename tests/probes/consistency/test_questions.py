@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.probes.consistency.questions import bare, prompt_variants
 from tacit.probes.consistency.template import load_templates

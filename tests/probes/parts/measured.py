@@ -1,7 +1,5 @@
 """Findings of the parts probe from beliefs in the order of its questions."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 

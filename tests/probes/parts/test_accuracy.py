@@ -1,7 +1,5 @@
 """Accuracy of random stages on the demo's drawings, against plain counting and resampling."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace

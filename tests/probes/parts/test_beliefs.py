@@ -1,7 +1,5 @@
 """Beliefs from scores, from votes and from files."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Sequence
 from dataclasses import replace

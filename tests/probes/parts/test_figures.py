@@ -1,7 +1,5 @@
 """Figures of random beliefs about the demo's drawings show what the tables hold."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Findings from beliefs about a drawing of four parts, worked by hand."""
 
-from __future__ import annotations
-
 import zlib
 from dataclasses import replace
 from pathlib import Path

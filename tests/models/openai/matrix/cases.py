@@ -6,8 +6,6 @@ quick. Of the others each road has one start, in turn, so that each fault has bo
 start with ``TACIT_TEST_FAULTS=all``.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The faults of servers that decide: of what they return, and of what an answer depends on."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Callable

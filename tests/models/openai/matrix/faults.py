@@ -1,7 +1,5 @@
 """The faults of servers that were seen in practice, each with a report of it."""
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import json

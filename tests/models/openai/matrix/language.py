@@ -4,8 +4,6 @@ The distribution behind a text depends on all of it, so that a server that loses
 anything anywhere gives other values.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Mapping

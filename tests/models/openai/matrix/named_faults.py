@@ -1,7 +1,5 @@
 """Faults of the values of named tokens alone; next tokens and echoes are right."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What comes of a fault: the public road from an address to stored scores, beside the true ones."""
 
-from __future__ import annotations
-
 import atexit
 import logging
 import math

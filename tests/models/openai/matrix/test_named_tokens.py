@@ -1,7 +1,5 @@
 """Faults of servers that return the log-probabilities of named tokens."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.models.openai.matrix.cases import cases, check, check_honest

@@ -1,7 +1,5 @@
 """Servers that are wrong for a while, and right again before the run ends."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
