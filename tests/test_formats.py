@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pyarrow.parquet as pq
 import pytest
 
 import tacit
@@ -91,11 +90,10 @@ def test_a_segment_of_a_newer_format_is_refused(tmp_path: Path) -> None:
     model, prompt, store = FakeModel(lambda *_: -1.0), Prompt("x", ("a",)), Store(tmp_path)
     scores = [Scores((AnswerScore("a", -1.0, 1),))]
     segment = tmp_path / store.append(model.description, [prompt], scores)
-    table = pq.read_table(io.BytesIO(segment.read_bytes()))
-    about = table.schema.metadata
-    assert about[files.KEY.encode()] == str(files.SEGMENT).encode()
+    about = pl.read_parquet_metadata(segment)
+    assert about[files.KEY] == str(files.SEGMENT)
     file = io.BytesIO()
-    pq.write_table(table.replace_schema_metadata({**about, files.KEY.encode(): b"3"}), file)
+    pl.read_parquet(segment).write_parquet(file, metadata={**about, files.KEY: "3"})
     segment.unlink()
     newer = segment.parent / next_name([], file.getvalue())
     newer.write_bytes(file.getvalue())

@@ -226,13 +226,9 @@ def _base_facts(path: Path) -> None:
 
 
 def _blocks() -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     rows = [{"block": 0, "tokens": 3, "request": 0, "parts": [0]}]
-    table = pa.Table.from_pylist(rows).replace_schema_metadata({"digest": DIGEST})
     file = io.BytesIO()
-    pq.write_table(table, file)
+    pl.DataFrame(rows).write_parquet(file, metadata={"digest": DIGEST})
     return file.getvalue()
 
 

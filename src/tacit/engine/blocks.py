@@ -7,20 +7,26 @@ identical to those of an uninterrupted run, even in rounding.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tacit.errors import StoreError, TooLongError
-from tacit.files import publish
+from tacit.files import publish_bytes
 from tacit.requests import KINDS, Key, Request
 from tacit.requests.kind import Block
+
+if TYPE_CHECKING:
+    import polars as pl
 
 R = TypeVar("R")
 
 _STEP = 4096
 """Maximum number of requests whose tokens are counted in one call."""
+
+_COLUMNS = ("block", "tokens", "request", "parts")
 
 
 def cut(requests: Sequence[Any], costs: Sequence[int], block_tokens: int) -> list[Block]:
@@ -78,28 +84,34 @@ def digest_of(fingerprint: str, merged: Iterable[Request]) -> str:
 
 def recorded(path: Path, digest: str, merged: Sequence[Request]) -> list[Block]:
     """Read a plan's recorded blocks of requests."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    import polars as pl
 
     if not path.is_file():
         return []
     try:
-        with path.open("rb") as file:
-            table = pq.ParquetFile(file).read()  # read_table imports pandas
-        if (table.schema.metadata or {}).get(b"digest") != digest.encode():
-            return []
-        return _blocks(table, merged)
-    except (pa.ArrowException, LookupError, OSError, TypeError, ValueError) as error:
+        with path.open("rb") as file:  # polars would expand * and [1] in a path
+            if pl.read_parquet_metadata(file).get("digest") != digest:
+                return []
+            file.seek(0)
+            return _blocks(pl.read_parquet(file), merged)
+    # polars may panic on a malformed file, and a panic is not a subclass of Exception.
+    except (
+        pl.exceptions.PolarsError,
+        pl.exceptions.PanicException,
+        LookupError,
+        OSError,
+        TypeError,
+        ValueError,
+    ) as error:
         raise StoreError(
             f"{path}: the recorded blocks are damaged ({error}); remove this file"
         ) from error
 
 
-def _blocks(table: Any, merged: Sequence[Request]) -> list[Block]:  # noqa: ANN401 - an Arrow table
+def _blocks(table: pl.DataFrame, merged: Sequence[Request]) -> list[Block]:
     requests: dict[int, list[Any]] = {}
     tokens = {}
-    columns = [table.column(name).to_pylist() for name in ("block", "tokens", "request", "parts")]
-    for block, cost, index, parts in zip(*columns, strict=True):
+    for block, cost, index, parts in table.select(_COLUMNS).iter_rows():
         if not 0 <= index < len(merged):
             raise ValueError(f"request {index} does not exist")
         requests.setdefault(block, []).append(_with_parts(merged[index], parts))
@@ -120,41 +132,24 @@ def _with_parts(request: Any, parts: Sequence[int] | None) -> Any:  # noqa: ANN4
 
 def record(path: Path, digest: str, merged: Sequence[Request], more: Sequence[Block]) -> None:
     """Write a plan's blocks of requests to a file, after those that it contains."""
+    import polars as pl
+
     before = recorded(path, digest, merged)
     blocks = list(dict.fromkeys([*before, *more]))
-    if blocks != before:
-        _write(path, digest, merged, blocks)
-
-
-def _write(path: Path, digest: str, merged: Sequence[Request], blocks: Sequence[Block]) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+    if blocks == before:
+        return
     indices = {(type(one), KINDS[type(one)].key(one)): index for index, one in enumerate(merged)}
-    columns: dict[str, list[Any]] = {"block": [], "tokens": [], "request": [], "parts": []}
-    for number, block in enumerate(blocks):
-        for request in block.requests:
-            index = indices[type(request), KINDS[type(request)].key(request)]
-            columns["block"].append(number)
-            columns["tokens"].append(block.tokens)
-            columns["request"].append(index)
-            columns["parts"].append(_parts(request, merged[index]))
-    schema = pa.schema(
-        {
-            "block": pa.int64(),
-            "tokens": pa.int64(),
-            "request": pa.int64(),
-            "parts": pa.list_(pa.int64()),
-        },
-        metadata={"digest": digest},
-    )
-    table = pa.table(columns, schema=schema)
-
-    def write(file: Path) -> None:
-        with file.open("wb") as content:  # Arrow rejects paths that are not UTF-8
-            pq.write_table(table, content, compression="zstd")
-
-    publish(path, write)
+    rows = [
+        (number, block.tokens, index, _parts(request, merged[index]))
+        for number, block in enumerate(blocks)
+        for request in block.requests
+        for index in (indices[block.of, KINDS[block.of].key(request)],)
+    ]
+    types = (pl.Int64, pl.Int64, pl.Int64, pl.List(pl.Int64))
+    content = io.BytesIO()
+    table = pl.DataFrame(rows, dict(zip(_COLUMNS, types, strict=True)), orient="row")
+    table.write_parquet(content, metadata={"digest": digest})
+    publish_bytes(path, content.getvalue())
 
 
 def _parts(request: Request, whole: Request) -> list[int] | None:

@@ -248,31 +248,23 @@ def next_name(names: Iterable[str], content: bytes) -> str:
 
 def encode(frame: pl.DataFrame, fingerprint: str) -> bytes:
     """Encode a table as a segment for the model that has the given fingerprint."""
-    import pyarrow.parquet as pq
-
-    about = {"fingerprint": fingerprint, files.KEY: str(files.SEGMENT)}
-    table = frame.to_arrow().replace_schema_metadata(about)
     file = io.BytesIO()
-    pq.write_table(table, file, compression="zstd")
+    frame.write_parquet(file, metadata={"fingerprint": fingerprint, files.KEY: str(files.SEGMENT)})
     return file.getvalue()
 
 
 def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any]) -> pl.DataFrame:
     """Decode a segment into its table."""
-    import pyarrow.parquet as pq
-
     named = _NAME.fullmatch(name)
     if not named or _digest(content) != named[2]:
         raise Damaged("its checksum does not match its content")
-    table = pq.ParquetFile(io.BytesIO(content)).read()  # read_table imports pandas
-    about = table.schema.metadata or {}
-    written = about.get(files.KEY.encode(), b"").decode(errors="replace")
-    if reason := files.unreadable(written, files.SEGMENT):
+    about = pl.read_parquet_metadata(io.BytesIO(content))
+    if reason := files.unreadable(about.get(files.KEY, ""), files.SEGMENT):
         raise StoreError(f"{name}: this segment {reason}, or use another --store")
-    if about.get(b"fingerprint") != fingerprint.encode():
+    if about.get("fingerprint") != fingerprint:
         raise Damaged("it contains the answers of another model")
     try:
-        return pl.DataFrame(pl.from_arrow(table)).match_to_schema(dict(schema))
+        return pl.read_parquet(io.BytesIO(content)).match_to_schema(dict(schema))
     except pl.exceptions.PolarsError as error:
         raise StoreError(
             f"{name}: this segment was written by another version of Tacit and has other columns "
