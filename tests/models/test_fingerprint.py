@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tacit.models.huggingface.checkpoint import weight_files
-from tacit.models.huggingface.fingerprint import FileHashes, Identity, weight_hashes
+from tacit.models.huggingface.fingerprint import FileHashes, Identity
 from tacit.models.loading import load_model
 from tacit.models.options import LoadOptions
 from tests.models import tiny
@@ -164,4 +164,4 @@ def test_the_weights_are_the_files_that_transformers_reads(tmp_path: Path) -> No
     (tmp_path / "model.safetensors.index.json").write_text(json.dumps(index))
     for pickled in (False, True):
         found = weight_files(tmp_path, pickled=pickled)
-        assert sorted(weight_hashes(found, FileHashes())) == shards
+        assert [file.name for file in found] == shards

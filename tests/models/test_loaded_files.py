@@ -10,7 +10,6 @@ from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import ScoringError
 from tacit.models.huggingface.checkpoint import load_weights
-from tacit.models.huggingface.fingerprint import LoadedFiles
 from tacit.requests import Prompt, RankingPrompt, Vocabulary
 from tacit.requests.kind import Part
 from tests.models import tiny
@@ -72,25 +71,6 @@ def test_no_answer_of_other_weights_is_given(folders: list[Path]) -> None:
     for each in asked:
         with pytest.raises(ScoringError, match="was overwritten"):
             model.answer(each)
-
-
-@pytest.mark.parametrize("file", ["config.json", "tokenizer.json"])
-def test_settings_are_looked_at_too(file: str, folders: list[Path]) -> None:
-    model = tiny.load(folders[0])
-    (folders[0] / file).write_text("{}\n")
-    with pytest.raises(ScoringError, match=rf"{file} was overwritten \([0-9,]+ bytes before, 3 "):
-        model.answer(PROMPTS[:1])
-
-
-def test_a_file_that_is_missing_when_the_model_is_loaded_is_not_looked_at(tmp_path: Path) -> None:
-    (tmp_path / "a").write_text("1")
-    loaded = LoadedFiles.of("m", [], [tmp_path / "a", tmp_path / "missing"])
-    loaded.seal({})
-    (tmp_path / "missing").write_text("was never read")
-    loaded.check()
-    (tmp_path / "a").write_text("12")
-    with pytest.raises(ScoringError, match=r"a was overwritten \(1 bytes before, 2 now\)"):
-        loaded.check()
 
 
 def test_a_file_with_other_properties_and_the_same_content_is_the_same(folders: list[Path]) -> None:

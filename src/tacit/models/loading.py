@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit.errors import MissingPackage, ModelError
 from tacit.models.base import HasWords, LanguageModel
-from tacit.models.huggingface import gguf
+from tacit.models.huggingface import causal, gguf, masked, seq2seq
 from tacit.models.huggingface.adapters import (
     adapter_files,
     check_adapter,
     parameters_of,
     quantised,
 )
+from tacit.models.huggingface.alignment import Specials, bare, locate
 from tacit.models.huggingface.chat_template import Chat
 from tacit.models.huggingface.checkpoint import (
     check_choice,
@@ -34,13 +33,12 @@ from tacit.models.huggingface.fingerprint import (
     Identity,
     LoadedFiles,
     config_digest,
-    settings_files,
     tokenizer_digest,
-    weight_hashes,
 )
-from tacit.models.huggingface.self_check import Checks
+from tacit.models.huggingface.local import Checkpoint, keep_freed
 from tacit.models.huggingface.source import Source, local_source, named_path, source_of
 from tacit.models.huggingface.trust import check_kernels, code_hashes, keep_kernels_away
+from tacit.models.huggingface.vocabulary import whole_words
 from tacit.models.openai.options import check_address, check_holds_no_key, is_address
 from tacit.models.options import LoadOptions
 from tacit.models.recorded import Record, RecordedModel
@@ -89,27 +87,35 @@ def load_model(
     device = _device(options.device)
     if source.commit is not None:
         fetch_weights(source, options)
-    files = (
+    plain = (
         (source.gguf,) if source.gguf else weight_files(source.folder, pickled=options.allow_pickle)
     )
-    check_choice(name, config, files)
+    check_choice(name, config, plain)
     if device.type == "cpu":
-        from tacit.models.huggingface.local import keep_freed
-
         keep_freed()
-    adapter = adapter_files(options.adapter) if options.adapter else {}
-    weighty = (*files, *adapter.values())
-    settings = settings_files(source.folder, tokenizer)
-    loaded = LoadedFiles.of(called or name, weighty, settings)
+    files = {file.name: file for file in plain}
+    files |= adapter_files(options.adapter) if options.adapter else {}
+    loaded = LoadedFiles.of(called or name, files.values())
     model = load_weights(source, kind, config, options, device)
-    weights = weight_hashes(files, hashes)
+    weights = {part: hashes.sha256(file) for part, file in files.items()}
+    loaded.seal({file: weights[part] for part, file in files.items()})
     weights |= code_hashes((model, tokenizer, config))
-    weights |= {part: hashes.sha256(file) for part, file in adapter.items()}
-    loaded.seal({file: hashes.sha256(file) for file in weighty})
+    identity = Identity(
+        weights=weights,
+        config=config_digest(config),
+        tokenizer=tokenizer_digest(tokenizer),
+        revision=source.commit or options.revision,
+        dtype=str(model.dtype).removeprefix("torch."),
+        specials=_shown(Specials.of(tokenizer)),
+        scorer=_scorer(kind, options, chat),
+    )
+    settings = _settings(model, config, source, options)
     checks = record.checks
-    parts = Parts(kind, model, tokenizer, config, loaded, checks, chat, source.gguf)
-    revision = source.commit or options.revision
-    made = _assemble(called or name, parts, replace(options, revision=revision), weights)
+    made = _made(
+        kind,
+        Checkpoint(called or name, model, tokenizer, identity, settings, loaded, chat, checks),
+        options,
+    )
     record.save(checks, made)
     return made
 
@@ -136,23 +142,8 @@ def recorded_model(
     return RecordedModel(name, record, load) if record.content else load()
 
 
-@dataclass(frozen=True)
-class Parts:
-    kind: str
-    model: PreTrainedModel
-    tokenizer: PreTrainedTokenizerBase
-    config: PreTrainedConfig
-    files: LoadedFiles
-    checks: Checks
-    chat: Chat | None = None
-    gguf: Path | None = None
-
-
 def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabulary]:
     """Return a model's kind, and the words that its tokenizer encodes as a single token."""
-    from tacit.models.huggingface.alignment import bare, locate
-    from tacit.models.huggingface.vocabulary import whole_words
-
     options = options or LoadOptions()
     check_name(name, options)
     if is_address(name) and options.server.tokenizer:
@@ -261,56 +252,41 @@ def _device(asked: str) -> torch.device:
 
 
 def _chat_of(name: str, kind: str, tokenizer: PreTrainedTokenizerBase) -> Chat:
-    from tacit.models.huggingface.chat_template import Chat
-
     if kind == "masked":
         raise ModelError(f"{name}: a masked model fills blanks and cannot chat: omit --chat")
     return Chat.of(name, tokenizer)
 
 
-def _assemble(
-    name: str, parts: Parts, options: LoadOptions, weights: Mapping[str, str]
-) -> LanguageModel:
-    from tacit.models.huggingface import causal, masked, seq2seq
-    from tacit.models.huggingface.alignment import Specials
-    from tacit.models.huggingface.local import Checkpoint, window_of
+def _scorer(kind: str, options: LoadOptions, chat: Chat | None) -> str:
+    """Return the version of the code that scores, with the settings on which scores depend."""
+    modules = {"causal": causal, "masked": masked, "seq2seq": seq2seq}
+    scorer = modules[kind].SCORER + (f" {options.masked_mode}" if kind == "masked" else "")
+    return f"{scorer} {chat.scorer}" if chat else scorer
 
-    kind, model, tokenizer = parts.kind, parts.model, parts.tokenizer
-    specials = Specials.of(tokenizer)
-    scorers = {"causal": causal.SCORER, "masked": masked.SCORER, "seq2seq": seq2seq.SCORER}
-    scorer = scorers[kind] + (f" {options.masked_mode}" if kind == "masked" else "")
-    identity = Identity(
-        weights=weights,
-        config=config_digest(parts.config),
-        tokenizer=tokenizer_digest(tokenizer),
-        revision=options.revision,
-        dtype=str(model.dtype).removeprefix("torch."),
-        specials=f"as configured: {list(specials.before)} before, {list(specials.after)} after",
-        scorer=f"{scorer} {parts.chat.scorer}" if parts.chat else scorer,
-    )
-    settings = {
+
+def _shown(specials: Specials) -> str:
+    return f"as configured: {list(specials.before)} before, {list(specials.after)} after"
+
+
+def _settings(
+    model: PreTrainedModel, config: PreTrainedConfig, source: Source, options: LoadOptions
+) -> dict[str, Any]:
+    """Return what a model's description contains besides its identity."""
+    return {
         "architecture": type(model).__name__,
-        "family": parts.config.model_type or None,
+        "family": config.model_type or None,
         "parameters": parameters_of(model),
         "device": str(model.device),
-        "quantised": quantised(parts.config),
-        "gguf": parts.gguf and gguf.description(parts.gguf),
+        "quantised": quantised(config),
+        "gguf": source.gguf and gguf.description(source.gguf),
         "adapter": options.adapter and str(options.adapter),
         "device_map": options.device_map,
     }
-    window = window_of(model)
-    checkpoint = Checkpoint(
-        name,
-        model,
-        tokenizer,
-        window,
-        identity,
-        settings,
-        parts.files,
-        parts.chat,
-        parts.checks,
-    )
-    batch_tokens = options.batch_tokens or (2048 if model.device.type == "cpu" else 16384)
+
+
+def _made(kind: str, checkpoint: Checkpoint, options: LoadOptions) -> LanguageModel:
+    on_cpu = checkpoint.model.device.type == "cpu"
+    batch_tokens = options.batch_tokens or (2048 if on_cpu else 16384)
     if kind == "masked":
         return masked.MaskedModel(checkpoint, batch_tokens, options.masked_mode)
     if kind == "seq2seq":

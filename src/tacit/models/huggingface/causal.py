@@ -239,8 +239,8 @@ class CausalModel(RankingModel):
         for number in inputs.prompt[inputs.tokens == 0][:1].tolist():
             tokenize(self._reader, fill(prompts[number], self._begin))  # raises with the reason
         wrong = np.maximum.reduceat(inputs.ids, inputs.starts[:-1]) >= self._vocabulary
-        if self._checkpoint.window is not None:
-            wrong |= np.diff(inputs.starts) > self._checkpoint.window
+        if self._window is not None:
+            wrong |= np.diff(inputs.starts) > self._window
         for number in inputs.prompt[wrong][:1].tolist():
             self._all_fit(prompts[number], inputs.of(number))
         return inputs
@@ -266,7 +266,7 @@ class CausalModel(RankingModel):
         return min(length, PACK_TOKENS, self._passes.budget.tokens)
 
     def _check_at_load(self) -> None:
-        depth = min(self._longest, self._checkpoint.window or DEPTH, DEPTH)
+        depth = min(self._longest, self._window or DEPTH, DEPTH)
         made = made_up(self._stream, self._specials.before, depth, self._check_length)
         begun = made[2][: max(1, depth // 2)]
         rows = read_often([*made[:ALONE], begun, *made[ALONE:]], ALONE + 1)

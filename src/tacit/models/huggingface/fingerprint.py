@@ -20,7 +20,6 @@ from tacit.files import publish_text
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
-
 _BLOB = re.compile(r"[0-9a-f]{64}")
 _NOT_A_SETTING = ("transformers_version", "_name_or_path", "torch_dtype", "dtype")
 
@@ -41,91 +40,6 @@ class Identity:
     def fingerprint(self) -> str:
         """The hexadecimal digest of all fields."""
         return _digest(asdict(self))
-
-
-@dataclass
-class FileHashes:
-    """A cache of files' SHA-256 digests, each valid while its file's metadata is unchanged."""
-
-    path: Path | None = None
-    beside: dict[Path, str] = field(default_factory=dict)
-    _known: dict[str, dict[str, Any]] = field(default_factory=dict)
-    _changed: bool = False
-
-    def __post_init__(self) -> None:
-        if self.path is None or not self.path.is_file():
-            return
-        try:
-            known = json.loads(self.path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError):
-            return  # the cache is optional: hash again
-        self._known = known if isinstance(known, dict) else {}
-
-    def sha256(self, file: Path) -> str:
-        """Return the file's SHA-256."""
-        target = file.resolve()
-        if target.parent.name == "blobs" and _BLOB.fullmatch(target.name):
-            return target.name
-        stat = target.stat()
-        # Path, size and modification time are not enough: copies can preserve the time, and several
-        # hosts can share a store.
-        stamp = {
-            "size": stat.st_size,
-            "mtime_ns": stat.st_mtime_ns,
-            "ctime_ns": stat.st_ctime_ns,
-            "inode": stat.st_ino,
-            "host": platform.node(),
-        }
-        known = self._known.get(str(target))
-        if isinstance(known, dict) and {**stamp, "sha256": known.get("sha256")} == known:
-            return str(known["sha256"])
-        with target.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        self._known[str(target)] = {**stamp, "sha256": digest}
-        self._changed = True
-        return digest
-
-    def save(self) -> None:
-        """Write new digests to the cache file, if ``path`` is not None."""
-        if self.path is not None and self._changed:
-            publish_text(self.path, json.dumps(self._known, indent=1, sort_keys=True))
-            self._changed = False
-        while self.beside:
-            publish_text(*self.beside.popitem())
-
-
-def weight_hashes(files: Iterable[Path], hashes: FileHashes) -> dict[str, str]:
-    """Return the SHA-256 of each weight file of a model, by file name."""
-    return {file.name: hashes.sha256(file) for file in files}
-
-
-def config_digest(config: PreTrainedConfig) -> str:
-    """Return the digest of a config's settings except transformers version, name and dtype."""
-    settings = {k: v for k, v in config.to_dict().items() if k not in _NOT_A_SETTING}
-    return _digest(settings)
-
-
-def tokenizer_digest(tokenizer: PreTrainedTokenizerBase) -> str:
-    """Return the digest of a fast tokenizer's vocabulary, rules and special tokens."""
-    # Every call sets and unsets these, so they are not part of the tokenizer's identity.
-    tokenizer.backend_tokenizer.no_truncation()
-    tokenizer.backend_tokenizer.no_padding()
-    content = tokenizer.backend_tokenizer.to_str()
-    return _digest([content, {k: str(v) for k, v in tokenizer.special_tokens_map.items()}])
-
-
-def _digest(value: object) -> str:
-    text = json.dumps(value, sort_keys=True, default=str, ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-_SETTINGS = (
-    "config.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "chat_template.jinja",
-)
 
 
 class Stamp(NamedTuple):
@@ -155,24 +69,93 @@ class Stamp(NamedTuple):
 
 
 @dataclass
+class FileHashes:
+    """A cache of files' SHA-256 digests, each valid while its file's metadata is unchanged."""
+
+    path: Path | None = None
+    beside: dict[Path, str] = field(default_factory=dict)
+    _known: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _changed: bool = False
+
+    def __post_init__(self) -> None:
+        if self.path is None or not self.path.is_file():
+            return
+        try:
+            known = json.loads(self.path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return  # the cache is optional: hash again
+        self._known = known if isinstance(known, dict) else {}
+
+    def sha256(self, file: Path) -> str:
+        """Return the file's SHA-256."""
+        target = file.resolve()
+        if target.parent.name == "blobs" and _BLOB.fullmatch(target.name):
+            return target.name
+        # Path, size and modification time are not enough: copies can preserve the time, and several
+        # hosts can share a store.
+        found = Stamp.of(target)
+        stamp = {**(found._asdict() if found else {}), "host": platform.node()}
+        known = self._known.get(str(target))
+        if isinstance(known, dict) and {**stamp, "sha256": known.get("sha256")} == known:
+            return str(known["sha256"])
+        digest = _sha256(target)
+        self._known[str(target)] = {**stamp, "sha256": digest}
+        self._changed = True
+        return digest
+
+    def save(self) -> None:
+        """Write new digests to the cache file, if ``path`` is not None."""
+        if self.path is not None and self._changed:
+            publish_text(self.path, json.dumps(self._known, indent=1, sort_keys=True))
+            self._changed = False
+        while self.beside:
+            publish_text(*self.beside.popitem())
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def config_digest(config: PreTrainedConfig) -> str:
+    """Return the digest of a config's settings except transformers version, name and dtype."""
+    settings = {k: v for k, v in config.to_dict().items() if k not in _NOT_A_SETTING}
+    return _digest(settings)
+
+
+def tokenizer_digest(tokenizer: PreTrainedTokenizerBase) -> str:
+    """Return the digest of a fast tokenizer's vocabulary, rules and special tokens."""
+    # Every call sets and unsets these, so they are not part of the tokenizer's identity.
+    tokenizer.backend_tokenizer.no_truncation()
+    tokenizer.backend_tokenizer.no_padding()
+    content = tokenizer.backend_tokenizer.to_str()
+    return _digest([content, {k: str(v) for k, v in tokenizer.special_tokens_map.items()}])
+
+
+def _digest(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, default=str, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass
 class LoadedFiles:
-    """A record of a model's files at load time, which is used to detect changes."""
+    """A model's weight files as they were when it was loaded, to detect changes.
+
+    Changes of its other files do not matter, because they are in memory.
+    """
 
     name: str
-    _stamps: dict[Path, Stamp] = field(default_factory=dict)
-    _digests: dict[Path, str] = field(default_factory=dict)
+    _stamps: dict[Path, Stamp]
+    _digests: Mapping[Path, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, name: str, weights: Iterable[Path], settings: Iterable[Path]) -> LoadedFiles:
-        """Record the current state of a model's files; call ``of`` before reading the weights."""
-        small = [file for file in settings if file.is_file()]
-        stamps = {file: Stamp.of(file) for file in (*weights, *small)}
-        digests = {file: hashlib.sha256(file.read_bytes()).hexdigest() for file in small}
-        return cls(name, {file: stamp for file, stamp in stamps.items() if stamp}, digests)
+    def of(cls, name: str, weights: Iterable[Path]) -> LoadedFiles:
+        """Record the current state of weight files; call ``of`` before reading them."""
+        return cls(name, {file: stamp for file in weights if (stamp := Stamp.of(file))})
 
-    def seal(self, weights: Mapping[Path, str]) -> None:
-        """Store the digests of the weight files after loading, and check for changed files."""
-        self._digests |= weights
+    def seal(self, digests: Mapping[Path, str]) -> None:
+        """Store the files' digests after loading, and check for changed files."""
+        self._digests = digests
         self.check()
 
     def check(self) -> None:
@@ -193,14 +176,6 @@ class LoadedFiles:
 
     def _is_same(self, file: Path) -> bool:
         try:
-            with file.open("rb") as stream:
-                digest = hashlib.file_digest(stream, "sha256").hexdigest()
+            return _sha256(file) == self._digests.get(file)
         except OSError:
             return False
-        return digest == self._digests.get(file)
-
-
-def settings_files(folder: Path, tokenizer: PreTrainedTokenizerBase) -> list[Path]:
-    """Return the files in a model's folder that may contain its config or tokenizer."""
-    own = [name for name in tokenizer.vocab_files_names.values() if isinstance(name, str)]
-    return [folder / name for name in dict.fromkeys((*_SETTINGS, *own))]

@@ -91,7 +91,6 @@ class Checkpoint:
     name: str
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
-    window: int | None
     identity: Identity
     settings: dict[str, Any]
     files: LoadedFiles
@@ -113,6 +112,7 @@ class LocalModel:
         self._chat = checkpoint.chat
         self._specials = Specials.of(checkpoint.tokenizer)
         self._unknown = _unknown_of(checkpoint.tokenizer)
+        self._window = _window_of(model)
         self._vocabulary = len(cast("torch.Tensor", model.get_input_embeddings().weight))
         self._checks = checkpoint.checks
         # Any id works for padding, because padding is masked.
@@ -183,7 +183,7 @@ class LocalModel:
     def _sample(self) -> list[tuple[int, ...]]:
         """Return a short and a long input for the check."""
         before, after = self._specials.before, self._specials.after
-        longest = min(self._checkpoint.window or DEPTH, DEPTH) - len(before) - len(after)
+        longest = min(self._window or DEPTH, DEPTH) - len(before) - len(after)
         stream = self._stream
         both = stream[: 1 + longest // 4], stream[-max(1, longest) :]
         return [(*before, *ids, *after) for ids in both]
@@ -205,7 +205,7 @@ class LocalModel:
             "elicitation": WHOLE + (IN_CHAT if self._chat else ""),
             "chat": self._chat and self._chat.description,
             "has_chat_template": bool(self._tokenizer.chat_template),
-            "window": self._checkpoint.window,
+            "window": self._window,
             "batch_tokens": self._passes.budget.tokens,
             "errors": {"against": checks.against, "alone": alone, **checks.errors},
             **self._checkpoint.settings,
@@ -229,12 +229,11 @@ class LocalModel:
 
     def _fits(self, prompt: Prompt, ids: Sequence[int]) -> None:
         """Raise if the model cannot process an input."""
-        window = self._checkpoint.window
-        if window is not None and len(ids) > window:
+        if self._window is not None and len(ids) > self._window:
             raise TooLongError(
                 f"{prompt.shown} has {len(ids)} tokens with its answer, but the context window of "
-                f"{self.name} is {window} tokens: shorten the prompt, or use a model with a longer "
-                "window"
+                f"{self.name} is {self._window} tokens: shorten the prompt, or use a model with a "
+                "longer window"
             )
         if max(ids) >= self._vocabulary:
             raise PromptError(
@@ -285,7 +284,7 @@ def _unknown_of(tokenizer: PreTrainedTokenizerBase) -> int | None:
     return None if known else unknown
 
 
-def window_of(model: PreTrainedModel) -> int | None:
+def _window_of(model: PreTrainedModel) -> int | None:
     """Return the maximum input length of a model in tokens; None if there is no limit."""
     limits = []
     declared = getattr(model.config.get_text_config(), "max_position_embeddings", None)
