@@ -203,6 +203,7 @@ def test_what_is_checked_is_what_ran(folder_of: FolderOf, changed: Changed) -> N
 
     changed("gpt2-long", short)
     model = tiny.load(folder_of("gpt2-long"), batch_tokens=4096)
+    assert isinstance(model, CausalModel)
     words = ("tree", "bird", "egg", "roots")
     prompts = [Prompt(f"Is a {' '.join(of)}?", ("a", "b")) for of in product(words, repeat=4)]
     blocks = model.blocks(prompts, 1024)

@@ -11,7 +11,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any, cast
@@ -20,10 +20,9 @@ from tacit.errors import ModelError
 from tacit.models.base import CutsBlocks, LanguageModel, PredictsTokens
 from tacit.models.huggingface.fingerprint import FileHashes, Stamp
 from tacit.models.huggingface.self_check import FAILS, Checks
-from tacit.models.huggingface.source import cached, named_path
+from tacit.models.huggingface.source import cached, local_source
 from tacit.models.openai.options import ServerOptions
 from tacit.models.options import LoadOptions
-from tacit.models.registry import DEMOS, folder_of
 from tacit.requests import KINDS, Prompt
 from tacit.requests.kind import Block
 from tacit.version import version
@@ -88,11 +87,8 @@ class Record:
 
 def _files_of(name: str, options: LoadOptions) -> Path | None:
     """Return the model's file or folder, unless its content may change on the hub."""
-    if name in DEMOS:
-        return folder_of(name)
-    path = named_path(name)
-    if path is not None:
-        return path.resolve()
+    if here := local_source(name):
+        return (here.gguf or here.folder).resolve()
     fixed = options.revision and _COMMIT.fullmatch(options.revision)
     if not fixed and os.environ.get("HF_HUB_OFFLINE", "").upper() not in {"1", "ON", "YES", "TRUE"}:
         return None
@@ -168,7 +164,11 @@ class RecordedModel:
         return cast("PredictsTokens", self.model).next_tokens(prompts, most)
 
     def blocks(self, requests: Sequence[Any], tokens: int) -> list[Block] | None:
-        return cast("CutsBlocks", self.model).blocks(requests, tokens)
+        model = self.model
+        return model.blocks(requests, tokens) if isinstance(model, CutsBlocks) else None
 
     def prepare(self, block: Block) -> Callable[[], list[Any]]:
-        return cast("CutsBlocks", self.model).prepare(block)
+        model = self.model
+        if isinstance(model, CutsBlocks):
+            return model.prepare(block)
+        return partial(model.answer, block.requests)

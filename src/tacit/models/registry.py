@@ -31,11 +31,6 @@ LOGS = {
 }
 """The schemes of Tacit's own back-ends, which read logs, with what they read."""
 
-_LOADERS = {
-    "inspect": "tacit.models.logged:load_inspect",
-    "lm-eval": "tacit.models.logged:load_lm_eval",
-}
-
 
 def backend_of(name: str) -> Backend | None:
     """Return the back-end for a name such as ``mlx:phi-3``; None if the name has no scheme."""
@@ -59,7 +54,8 @@ def schemes() -> tuple[str, ...]:
 
 @cache
 def _registered() -> Mapping[str, metadata.EntryPoint]:
-    own = [metadata.EntryPoint(name, value, GROUP) for name, value in _LOADERS.items()]
+    loader = "tacit.models.logged:load_{}"
+    own = [metadata.EntryPoint(one, loader.format(one.replace("-", "_")), GROUP) for one in LOGS]
     return {one.name: one for one in (*metadata.entry_points(group=GROUP), *own)}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,8 +16,7 @@ from tacit.engine.ray.worker import Loader, Order
 from tacit.engine.storage import is_address
 from tacit.engine.store import Store
 from tacit.errors import RequestError
-from tacit.models.base import LanguageModel
-from tacit.models.huggingface.fingerprint import FileHashes
+from tacit.models.loading import load_model
 from tacit.models.options import LoadOptions
 from tacit.models.registry import DEMOS
 from tacit.requests import Vocabulary
@@ -103,21 +102,8 @@ def load_engine(name: str, loading: LoadOptions, store: Store, options: EngineOp
         options = replace(options, gpus_per_worker=1)
     if loading.adapter is not None:
         loading = replace(loading, adapter=loading.adapter.absolute())
-    return ray_engine(_Named(name, _absolute(name), loading), store, options)
-
-
-@dataclass(frozen=True)
-class _Named:
-    """A function with which a worker loads a model by its name or by its absolute path."""
-
-    name: str
-    place: str
-    loading: LoadOptions
-
-    def __call__(self, hashes: FileHashes) -> LanguageModel:
-        from tacit.models.loading import load_model
-
-        return load_model(self.place, self.loading, hashes, self.name)
+    load = partial(load_model, _absolute(name), loading, called=name)
+    return ray_engine(load, store, options)
 
 
 def _absolute(name: str) -> str:

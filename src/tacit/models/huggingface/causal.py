@@ -146,7 +146,7 @@ class CausalModel(RankingModel):
         """Pack a block's prompts. See ``CutsBlocks.prepare``."""
         prompts, work = block.requests, block.prepared
         if not isinstance(prompts[0], Prompt):
-            return super().prepare(block)
+            return partial(self.answer, prompts)
         if work is None:
             work = self._work(self._encode(prompts), 0, len(prompts))
         return partial(self._compute, prompts, work, list(map(Pack.of, work.trees)))

@@ -57,23 +57,21 @@ class Chat:
         """Return the chat format of a tokenizer, derived from its template."""
         plain = cls(name, tokenizer, _template_of(name, tokenizer))
         plain._check()
-        asked = plain._rendered(_ASKED)
+        asked, replied = plain._both(_ASKED)
         if asked.rstrip().endswith(_OPENS):
             gap = "" if asked.endswith("\n") else "\n"
             opening, thought = f"{gap}\n{_CLOSES}\n\n", "closed"
         else:
-            opening, thought = _before_reply(plain, asked), "none"
+            before, found, _ = replied.partition(_MARK)
+            is_known = found and before.startswith(asked)
+            opening, thought = before[len(asked) :] if is_known else "", "none"
         return cls(name, tokenizer, plain.template, opening, thought)
-
-    @property
-    def digest(self) -> str:
-        """The SHA-256 digest of the chat template and of the text before a reply (``opening``)."""
-        return hashlib.sha256(f"{self.template}\0{self.opening}".encode()).hexdigest()
 
     @property
     def scorer(self) -> str:
         """The identifier of the chat format, which is part of a model's fingerprint."""
-        return f"{SCORER} {self.digest}"
+        digest = hashlib.sha256(f"{self.template}\0{self.opening}".encode()).hexdigest()
+        return f"{SCORER} {digest}"
 
     @property
     def description(self) -> dict[str, str]:
@@ -141,10 +139,15 @@ class Chat:
     def _at(self, moment: datetime) -> tuple[str, str]:
         """Render one chat without a reply and one with a reply, as if at the given time."""
         with _clock_at(moment):
-            try:
-                return self._rendered(_LONG), self._rendered(_LONG, _MARK)
-            except ModelError:
-                return self._rendered(_LONG), ""  # the template writes no replies
+            return self._both(_LONG)
+
+    def _both(self, text: str) -> tuple[str, str]:
+        """Render a chat without a reply and one with a reply; "" if the template writes none."""
+        asked = self._rendered(text)
+        try:
+            return asked, self._rendered(text, _MARK)
+        except ModelError:
+            return asked, ""
 
     def _rendered(self, text: str, reply: str | None = None) -> str:
         """Return the chat up to the start of a reply, or up to the end of a given reply."""
@@ -218,13 +221,3 @@ def _drawing() -> Iterator[Callable[[], bool]]:
         yield lambda: random.getstate() != before
     finally:
         random.setstate(before)
-
-
-def _before_reply(chat: Chat, asked: str) -> str:
-    """Return the template's text between its generation prompt and a reply, or "" if unknown."""
-    try:
-        whole = chat._rendered(_ASKED, _MARK)  # noqa: SLF001 - same module
-    except ModelError:
-        return ""  # the template writes no replies
-    before, found, _ = whole.partition(_MARK)
-    return before[len(asked) :] if found and before.startswith(asked) else ""

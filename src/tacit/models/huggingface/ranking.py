@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,6 @@ from tacit.models.huggingface.vocabulary import (
     whole_words,
 )
 from tacit.requests import Prompt, Ranking, RankingPrompt, Scores, Vocabulary, rank
-from tacit.requests.kind import Block
 
 if TYPE_CHECKING:
     import torch
@@ -73,14 +72,6 @@ class RankingModel(LocalModel):
     def whole_words(self) -> Vocabulary:
         """Return the words that the tokenizer encodes as one token after a space."""
         return whole_words(self._bare.backend_tokenizer, partial(locate, self._bare))
-
-    def blocks(self, requests: Sequence[Any], tokens: int) -> list[Block] | None:  # noqa: ARG002
-        """Let the engine cut requests into blocks. See ``CutsBlocks.blocks``."""
-        return None
-
-    def prepare(self, block: Block) -> Callable[[], list[Any]]:
-        """See ``CutsBlocks.prepare``."""
-        return partial(self.answer, block.requests)
 
     def cost(self, requests: Sequence[Any]) -> list[int]:
         """Return the number of tokens that the model processes for each request."""
