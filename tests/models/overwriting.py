@@ -44,8 +44,8 @@ def removed(_: Path, old: Path) -> None:
 
 
 WAYS: dict[str, tuple[Callable[[Path, Path], None], str]] = {
-    "in place": (overwrite_in_file, "was overwritten"),
-    "with its former time": (with_former_time, "was overwritten"),
-    "renamed": (renamed, "was replaced"),
+    "in place": (overwrite_in_file, "was changed"),
+    "with its former time": (with_former_time, "was changed"),
+    "renamed": (renamed, "was changed"),
     "removed": (removed, "was deleted"),
 }

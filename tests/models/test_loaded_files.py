@@ -69,7 +69,7 @@ def test_no_answer_of_other_weights_is_given(folders: list[Path]) -> None:
     assert all(model.answer(each) for each in asked)
     overwrite_in_file(other / WEIGHTS, folder / WEIGHTS)
     for each in asked:
-        with pytest.raises(ScoringError, match="was overwritten"):
+        with pytest.raises(ScoringError, match="was changed"):
             model.answer(each)
 
 
@@ -98,5 +98,5 @@ def test_a_file_that_changes_while_it_is_loaded_is_no_model(
         return model
 
     monkeypatch.setattr("tacit.models.loading.load_weights", overwritten)
-    with pytest.raises(ScoringError, match="was overwritten"):
+    with pytest.raises(ScoringError, match="was changed"):
         tiny.load(folder)

@@ -59,14 +59,6 @@ class Stamp(NamedTuple):
             return None
         return cls(found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
-    def difference(self, later: Stamp | None) -> str:
-        """Describe how the file changed between this ``Stamp`` and a later ``Stamp``."""
-        if later is None:
-            return "was deleted"
-        what = "was replaced" if later.inode != self.inode else "was overwritten"
-        sizes = f" ({self.size:,} bytes before, {later.size:,} now)"
-        return what + (sizes if later.size != self.size else "")
-
 
 @dataclass
 class FileHashes:
@@ -168,8 +160,9 @@ class LoadedFiles:
             if now and (now.size, now.mtime_ns) == written and self._is_same(file):
                 self._stamps[file] = now
                 continue
+            happened = "was changed" if now else "was deleted"
             raise ScoringError(
-                f"{self.name}: {file} {before.difference(now)} while the model was in use. Results "
+                f"{self.name}: {file} {happened} while the model was in use. Results "
                 "computed since the last block were not stored. Restore the file and run the same "
                 "command again, or use another --out to run the model with its current files"
             )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -162,21 +161,16 @@ def _no_folder(name: str) -> str:
     return f"there is no folder of this name{similar(name, DEMOS)}"
 
 
-def _is_network_failure(error: BaseException) -> bool:
+def _is_network_failure(error: BaseException | None) -> bool:
     """Return whether a network problem or a failing server caused an error."""
-    return any(_is_of_network(each) for each in _chain(error))
-
-
-def _is_of_network(error: BaseException) -> bool:
-    status = getattr(getattr(error, "response", None), "status_code", None)
-    if isinstance(status, int):
-        return status in _AGAIN or status >= _SERVER_FAILS
-    of_client = type(error).__module__.partition(".")[0] in _NETWORK
-    return of_client or isinstance(error, (ConnectionError, TimeoutError))
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error and, repeatedly, the cause or context of the previously yielded error."""
     while error is not None:
-        yield error
+        status = getattr(getattr(error, "response", None), "status_code", None)
+        if isinstance(status, int):
+            is_of_network = status in _AGAIN or status >= _SERVER_FAILS
+        else:
+            of_client = type(error).__module__.partition(".")[0] in _NETWORK
+            is_of_network = of_client or isinstance(error, (ConnectionError, TimeoutError))
+        if is_of_network:
+            return True
         error = error.__cause__ or error.__context__
+    return False
