@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from tacit.errors import RequestError
@@ -217,14 +218,10 @@ def by_kind(
     requests: Sequence[Any], methods: Mapping[type, Callable[[Sequence[Any]], list[Any]]]
 ) -> list[Any]:
     """Call one method per class of requests; return all results in the order of the requests."""
-    numbers: dict[type, list[int]] = {}
-    for number, request in enumerate(requests):
-        numbers.setdefault(type(request), []).append(number)
-    found: list[Any] = [None] * len(requests)
-    for kind, of in numbers.items():
+    found: list[Any] = []
+    for kind, some in groupby(requests, type):
         if kind not in methods:
             known = ", ".join(one.__name__ for one in methods)
             raise RequestError(f"this model cannot answer a {kind.__name__}; it answers {known}")
-        for number, one in zip(of, methods[kind]([requests[at] for at in of]), strict=True):
-            found[number] = one
+        found += methods[kind](list(some))
     return found
