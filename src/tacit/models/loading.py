@@ -76,13 +76,7 @@ def load_model(
         return other(name, options)
     hashes = hashes or FileHashes()
     record = Record.of(name, options, hashes)
-    trusted = options.trust_remote_code
-    source = _located(name, options)
-    config = load_part("config", source, trusted=trusted)
-    check_kernels(name, config, trusted=trusted)
-    kind = kind_of(called or name, config)
-    tokenizer = load_part("tokenizer", source, trusted=trusted)
-    check_tokenizer(name, tokenizer, config)
+    source, kind, config, tokenizer = _read_settings(name, options, called or name)
     chat = _chat_of(called or name, kind, tokenizer) if options.chat else None
     device = _device(options.device)
     if source.commit is not None:
@@ -120,15 +114,23 @@ def load_model(
     return made
 
 
-def _located(name: str, options: LoadOptions) -> Source:
-    """Find a model's files before torch is imported, which takes seconds."""
-    keep_kernels_away(trusted=options.trust_remote_code)
+def _read_settings(
+    name: str, options: LoadOptions, called: str
+) -> tuple[Source, str, PreTrainedConfig, PreTrainedTokenizerBase]:
+    """Find a model's files; return where they are, its kind, its config and its tokenizer."""
+    trusted = options.trust_remote_code
+    keep_kernels_away(trusted=trusted)
     try:
-        source = source_of(name, options.revision)
+        source = source_of(name, options.revision)  # before torch is imported, which takes seconds
         import transformers  # noqa: F401
     except ImportError as error:
         raise MissingPackage(error.name or "transformers", "local") from error
-    return source
+    config = load_part("config", source, trusted=trusted)
+    check_kernels(name, config, trusted=trusted)
+    kind = kind_of(called, config)
+    tokenizer = load_part("tokenizer", source, trusted=trusted)
+    check_tokenizer(name, tokenizer, config)
+    return source, kind, config, tokenizer
 
 
 def recorded_model(
@@ -152,12 +154,9 @@ def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabu
         return "causal", TokenizerFile(options.server.tokenizer).whole_words()
     if _other_backend(name) is not None:
         return words_of_model(load_model(name, options))
-    source, trusted = _located(name, options), options.trust_remote_code
-    config = load_part("config", source, trusted=trusted)
-    tokenizer = load_part("tokenizer", source, trusted=trusted)
-    check_tokenizer(name, tokenizer, config)
+    _, kind, _, tokenizer = _read_settings(name, options, name)
     plain = bare(tokenizer)
-    return kind_of(name, config), whole_words(plain.backend_tokenizer, partial(locate, plain))
+    return kind, whole_words(plain.backend_tokenizer, partial(locate, plain))
 
 
 def words_of_model(model: LanguageModel) -> tuple[str, Vocabulary]:
