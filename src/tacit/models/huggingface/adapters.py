@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from tacit.errors import ModelError
+from tacit.models.huggingface.source import first_line
 from tacit.models.huggingface.trust import HOW_TO_PICKLE
 
 if TYPE_CHECKING:
@@ -116,8 +117,9 @@ def with_adapter(name: str, model: PreTrainedModel, folder: Path) -> PreTrainedM
         try:
             both = peft.PeftModel.from_pretrained(model, str(folder))
         except Exception as error:  # peft raises many kinds of errors
-            message = next(iter(str(error).splitlines()), type(error).__name__)
-            raise ModelError(f"{name}: the adapter {folder} cannot be loaded: {message}") from error
+            raise ModelError(
+                f"{name}: the adapter {folder} cannot be loaded: {first_line(error)}"
+            ) from error
     lacking = [str(one.message) for one in warned if "missing adapter keys" in str(one.message)]
     if lacking:
         raise ModelError(

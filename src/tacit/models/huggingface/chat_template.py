@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Self
 from tacit.errors import ModelError, PromptError
 from tacit.models.huggingface.alignment import ControlTokens
 from tacit.models.huggingface.encoding import Beginning
+from tacit.models.huggingface.source import first_line
 from tacit.requests import Prompt, shown
 
 if TYPE_CHECKING:
@@ -119,9 +120,12 @@ class Chat:
 
     def _check(self) -> None:
         """Check that the template reproduces the user's message exactly and is deterministic."""
-        with _drawing() as drawn:
+        before = random.getstate()
+        try:
             written = {self._at(moment) for moment in _MOMENTS}
-            is_random = drawn()
+            is_random = random.getstate() != before
+        finally:
+            random.setstate(before)
         if any(_LONG not in asked for asked, _ in written):
             raise ModelError(
                 f"{self.name}: its chat template does not reproduce the user's message exactly (it "
@@ -167,10 +171,9 @@ class Chat:
                 )
             )
         except Exception as error:  # templates are programs, and can raise any error
-            message = next(iter(str(error).splitlines()), type(error).__name__)
             raise ModelError(
-                f"{self.name}: its chat template fails ({message}): omit --chat, or use another "
-                "tokenizer"
+                f"{self.name}: its chat template fails ({first_line(error)}): omit --chat, or use "
+                "another tokenizer"
             ) from error
 
 
@@ -211,13 +214,3 @@ def _clock_at(moment: datetime) -> Iterator[None]:
         yield
     finally:
         module["datetime"] = before
-
-
-@contextmanager
-def _drawing() -> Iterator[Callable[[], bool]]:
-    """Detect whether code in a ``with`` block draws from Python's random number generator."""
-    before = random.getstate()
-    try:
-        yield lambda: random.getstate() != before
-    finally:
-        random.setstate(before)

@@ -202,9 +202,7 @@ class Pack:
         np.maximum.accumulate(index, axis=0, out=index)
         # The subtree of a token ends at the first later row that does not share the token.
         leaves = np.full((len(rows) + 1, len(column)), starts[-1], np.int64)
-        leaves[:-1][shared[:, None] <= column] = np.broadcast_to(starts[:-1, None], is_new.shape)[
-            shared[:, None] <= column
-        ]
+        leaves[:-1] = np.where(shared[:, None] <= column, starts[:-1, None], starts[-1])
         ends = np.minimum.accumulate(leaves[::-1], axis=0)[::-1][1:]
         spans = starts[1:] - 1 - index[:, kept]
         return cls(

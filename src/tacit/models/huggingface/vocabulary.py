@@ -133,8 +133,6 @@ class CandidateTokens:
         return placed
 
     def _worked_out(self, written: Written) -> Placed:
-        import numpy as np
-
         known = [(at, one) for at, one in enumerate(written) if one and self._is_writable(one)]
         lead, frame = self._frame([one for _, one in known])
         single = {at: one.ids[one.end - 1] for at, one in known if _fills(one, lead, frame)}
