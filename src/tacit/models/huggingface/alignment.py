@@ -7,9 +7,12 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
+
+from tokenizers import Tokenizer
 
 from tacit.errors import ModelError, PromptError
 from tacit.requests import shown
@@ -138,12 +141,27 @@ def bare(
 ) -> PreTrainedTokenizerBase:
     """Copy a fast tokenizer; the copy adds no special tokens, and its offsets include spaces."""
     plain = copy.copy(tokenizer)
-    backend = copy.deepcopy(tokenizer.backend_tokenizer)
-    backend.post_processor = None
-    plain._tokenizer = backend  # noqa: SLF001 - its only way in
+    plain._tokenizer = _without_post_processor(tokenizer.backend_tokenizer)  # noqa: SLF001 - its only way in
     plain.split_special_tokens = not reads_specials
-    backend.encode_special_tokens = not reads_specials
+    plain.backend_tokenizer.encode_special_tokens = not reads_specials
     return plain
+
+
+def _without_post_processor(backend: Tokenizer) -> Tokenizer:
+    """Return a tokenizer that shares the vocabulary, which a deep copy would parse again."""
+    from tokenizers import Tokenizer
+
+    made, added = Tokenizer(backend.model), backend.get_added_tokens_decoder()
+    for part in ("normalizer", "pre_tokenizer", "decoder"):
+        if getattr(backend, part) is not None:
+            setattr(made, part, getattr(backend, part))
+    tokens = (token for _, token in sorted(added.items()))
+    for special, some in groupby(tokens, key=lambda token: token.special):
+        (made.add_special_tokens if special else made.add_tokens)(list(some))
+    if made.get_added_tokens_decoder() != added:  # ids that adding the tokens does not give
+        made = copy.deepcopy(backend)
+        made.post_processor = None
+    return made
 
 
 def tokenize(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list[Tokens]:
