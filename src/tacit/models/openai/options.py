@@ -268,11 +268,14 @@ def _check_may_get_key(address: str) -> None:
 
 def _leads_somewhere(address: str) -> bool:
     """Return whether an address has a host, a valid port (if any) and valid characters."""
+    import httpx2
+
     try:
+        httpx2.URL(address)
         parts = urlsplit(address)
         whole = bool(parts.hostname) and parts.port != 0
         (parts.hostname or "").encode("idna")  # the encoding for the DNS lookup
-    except ValueError:
+    except (httpx2.InvalidURL, ValueError):
         return False
     return whole and address.isprintable() and " " not in address
 
