@@ -173,20 +173,3 @@ def test_129_tokens_are_two_requests_and_prompts_with_the_same_tokens_one() -> N
     assert asked == [[((1,), MOST)], [((1,), 1), ((1, 2), 1)]]
     (group,) = ScoreRoute().requests(positions)
     assert ScoreRoute().body(group, 1.0, longer=False)["label_token_ids"] == [[*ids], [MOST]]
-
-
-def test_a_server_that_cuts_too_long_prompts_is_reported(
-    serve: Serve, tokenizer_file: Path
-) -> None:
-    """Tacit sends it none, as the server says how long its window is."""
-    server = serve(window=600, **SGLANG)
-
-    def cut(asked: Asked, server: Serving) -> dict[str, Any]:
-        items = asked.body.get("items")
-        short = {"items": [one[:500] for one in items]} if items else {}
-        return server.answer({**asked.body, **short})
-
-    server.respond = cut
-    model = load(server, tokenizer_file)
-    (note,) = [one for one in model.description["refused"] if "too long" in one]
-    assert "it does not refuse a prompt that is too long" in note

@@ -274,13 +274,6 @@ def _http(
     import httpx2
 
     try:
-        httpx2.URL(address)
-    except httpx2.InvalidURL as error:
-        raise ModelError(
-            f"{address[:_SHOWN]}: this is not a valid address ({error}); expected one such as "
-            "http://localhost:8000/v1"
-        ) from error
-    try:
         return httpx2.AsyncClient(
             headers={"Authorization": f"Bearer {key}"} if key else None,
             timeout=None,

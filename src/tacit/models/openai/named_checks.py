@@ -6,23 +6,18 @@ import hashlib
 from collections.abc import Iterator
 from itertools import chain
 
-from tacit.english import several
 from tacit.errors import ScoringError
-from tacit.models.openai.checks import LONG, Finding
+from tacit.models.openai.checks import Finding
 from tacit.models.openai.completions_server import CompletionsServer
 from tacit.models.openai.named import NamedTokens, differences
-from tacit.models.openai.named_routes import ROUTES, Ids, Position, Values
+from tacit.models.openai.named_routes import ROUTES, Ids, Values
 from tacit.models.openai.roads import NAMED
-from tacit.models.openai.schema import WrongRepliesError
 from tacit.models.openai.server import COMPARED, TEXTS, TRIES
 from tacit.models.openai.tokenizer import MOST_BEFORE, TokenizerFile
 from tacit.models.openai.tokens import LARGEST, Token, agree, largest, least_listed
 
 OUTSIDE = 40
 """The number of tokens that are named although they are improbable."""
-
-_LONGEST = 1 << 18
-"""The longest window that is tested with a prompt that is too long."""
 
 
 def names_tokens(server: CompletionsServer) -> Iterator[Finding]:
@@ -41,7 +36,6 @@ def names_tokens(server: CompletionsServer) -> Iterator[Finding]:
             continue
         if problem is None:
             server.named, server.before = named, len(named.start)
-            yield from _refuses(server.window, named)
             return
         yield problem
 
@@ -149,23 +143,3 @@ def _listed(named: NamedTokens, text: str) -> dict[int, float]:
 
 def _number(named: NamedTokens, token: Token) -> int | None:
     return named.tokenizer.number_of(token, spaced=named.server.spaced)
-
-
-def _refuses(window: int | None, named: NamedTokens) -> Iterator[Finding]:
-    """SGLang cuts prompts that are too long, if it is allowed to."""
-    if window is None or window > _LONGEST:
-        return
-    position = named.position(LONG, named.tokenizer.numbers[:1])
-    many = 1 + window // len(position.before)
-    try:
-        with named.server.client.limited(TRIES):
-            named.ask([[Position(position.before * many, position.ids)]])
-    except WrongRepliesError as error:
-        yield Finding(f"it does not refuse a prompt that is too long ({error})")
-    except ScoringError:
-        return
-    else:
-        yield Finding(
-            f"it answers a prompt of {several(many * len(position.before), 'token')}, although it "
-            f"says that it reads {window:,}: such prompts are not sent to it"
-        )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ipaddress
 import math
 import os
-import socket
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -206,12 +205,8 @@ def is_this_machine(host: str) -> bool:
     try:
         number = ipaddress.ip_address(name)
     except ValueError:
-        try:
-            number = ipaddress.ip_address(socket.inet_aton(name))  # short forms such as 127.1
-        except (OSError, UnicodeError):
-            return False
-    mapped = getattr(number, "ipv4_mapped", None) or number
-    return bool(mapped.is_loopback or mapped.is_unspecified)
+        return False
+    return number.is_loopback or number.is_unspecified
 
 
 def check_holds_no_key(name: str) -> None:
@@ -273,11 +268,14 @@ def _check_may_get_key(address: str) -> None:
 
 def _leads_somewhere(address: str) -> bool:
     """Return whether an address has a host, a valid port (if any) and valid characters."""
+    import httpx2
+
     try:
+        httpx2.URL(address)
         parts = urlsplit(address)
         whole = bool(parts.hostname) and parts.port != 0
         (parts.hostname or "").encode("idna")  # the encoding for the DNS lookup
-    except ValueError:
+    except (httpx2.InvalidURL, ValueError):
         return False
     return whole and address.isprintable() and " " not in address
 

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import product
+from itertools import chain, product
 from typing import Any, ClassVar, TypeVar
 
 from tacit.errors import ScoringError
@@ -124,22 +124,12 @@ class Server(ABC):
     def next_token(self, text: str, *, longer: bool = False) -> Token | None:
         """Request one token after a text, or two, so that no cache of whole requests answers."""
 
-    def next_tokens(
-        self, texts: Sequence[str], concurrency: int | None = None, *, longer: bool = False
-    ) -> list[Token | None]:
-        """Request the next token after each text; None where the server returns none."""
-
-        def ask(text: str) -> Token | None:
-            token = self.next_token(text, longer=longer)
-            return token and self._of_interest(token)
-
-        return at_once(ask, texts, concurrency or self.concurrency)
-
     def learn(self, texts: Iterable[str], concurrency: int | None = None) -> None:
         """Request and remember the next token after each text that is not remembered yet."""
         new = [text for text in dict.fromkeys(texts) if text not in self.nexts]
-        answers = zip(new, self.next_tokens(new, concurrency), strict=True)
-        self.nexts |= {text: token for text, token in answers if token is not None}
+        tokens = at_once(self.next_token, new, concurrency or self.concurrency)
+        answers = zip(new, tokens, strict=True)
+        self.nexts |= {text: self._of_interest(token) for text, token in answers if token}
 
     def settle_top(self) -> None:
         """Determine from the remembered answers how many tokens the server lists."""
@@ -178,9 +168,11 @@ class Server(ABC):
             (text for text in TEXTS if text in self.nexts),
             key=lambda text: hashlib.sha256(text.encode()).digest(),
         )
-        again = self.next_tokens(texts, concurrency, longer=True)
-        pairs = zip(texts, again, strict=True)
-        return [each for text, now in pairs for each in self.changes(text, now)]
+
+        def again(text: str) -> list[float]:
+            return self.changes(text, self.next_token(text, longer=True))
+
+        return list(chain.from_iterable(at_once(again, texts, concurrency)))
 
     def _of_interest(self, token: Token) -> Token:
         """Drop a sampled token that the server adds to the most probable ones."""

@@ -78,11 +78,10 @@ class Stream(Generic[Item, Result]):
         items: Iterable[Item],
         concurrency: int,
         seconds: float = math.inf,
-        check: Callable[[], None] | None = None,
     ) -> None:
         self.pending: set[Future[Any]] = set()
         self._work, self._items = work, enumerate(items)
-        self._concurrency, self._seconds, self._check = concurrency, seconds, check
+        self._concurrency, self._seconds = concurrency, seconds
         self._lock = threading.Lock()
         self._finished: SimpleQueue[tuple[int, Result] | None] = SimpleQueue()
         self._part: list[tuple[int, Result]] = []
@@ -103,7 +102,9 @@ class Stream(Generic[Item, Result]):
                 while at_work:
                     at_work -= self._collect()
                     if time.monotonic() >= self._due or not at_work:
-                        yield from self._checked()
+                        part, self._part, self._due = self._part, [], math.inf
+                        if part and not any(map(_is_unreliable, self._failures)):
+                            yield part
             finally:
                 self._end()
         if self._failures:
@@ -146,17 +147,6 @@ class Stream(Generic[Item, Result]):
         self._part.append(finished)
         self._due = min(self._due, time.monotonic() + self._seconds)
         return False
-
-    def _checked(self) -> Generator[list[tuple[int, Result]]]:
-        """Yield the finished results as one part, if the check finds nothing against them."""
-        if self._check and not self._failures:
-            try:
-                self._check()
-            except BaseException as error:  # noqa: BLE001 - raised when the results are yielded
-                self._fail(error)
-        part, self._part, self._due = self._part, [], math.inf
-        if part and not any(map(_is_unreliable, self._failures)):
-            yield part
 
     def _fail(self, error: BaseException) -> None:
         self._failures.append(error)
