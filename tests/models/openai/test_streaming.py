@@ -1,6 +1,7 @@
 """Parts of results, by events alone: what waits for something that never comes fails by time."""
 
 import asyncio
+import itertools
 import socket
 import threading
 from collections.abc import Iterator
@@ -88,26 +89,47 @@ def test_a_failure_is_raised_when_what_is_finished_is_given() -> None:
     assert sorted(begun) == [0, 1, 2]
 
 
-@pytest.mark.parametrize("found", ["by a reply", "beside a failure"])
+def test_a_check_that_fails_ends_the_work_when_the_results_are_given() -> None:
+    """A server that fails says nothing against what it answered before."""
+    checked: list[int] = []
+
+    def check() -> None:
+        checked.append(1)
+        raise ScoringError("no answer")
+
+    parts = Stream(lambda number: number, itertools.count(), 2, 0.0, check).parts()
+    given: list[tuple[int, int]] = []
+    with pytest.raises(ScoringError, match="no answer"):
+        given.extend(one for part in parts for one in part)
+    assert sorted(given) == [(number, number) for number in range(len(given))]
+    assert given
+    assert len(checked) == 1
+
+
+@pytest.mark.parametrize("found", ["by a reply", "beside a failure", "by the check"])
 def test_nothing_is_given_once_another_model_is_found(found: str) -> None:
     """The engine would store it; and it withdraws what it has by this error, and by no other."""
     failed = threading.Event()
 
+    def check() -> None:
+        raise UnreliableError("another model")
+
     def work(number: int) -> int:
         if found == "by a reply" and number == 1:
-            raise UnreliableError("another model")
+            check()
         if found == "beside a failure":
             if number:
                 failed.set()
                 raise ScoringError("it is broken")
             assert failed.wait(GENEROUS)
-            raise UnreliableError("another model")
+            check()
         return number
 
     several = 2 if found == "beside a failure" else 1
+    checked = check if found == "by the check" else None
     given: list[list[tuple[int, int]]] = []
     with pytest.raises(UnreliableError, match="another model"):
-        given.extend(Stream(work, range(9), several, 30.0).parts())
+        given.extend(Stream(work, range(9), several, 30.0, checked).parts())
     assert not given
 
 

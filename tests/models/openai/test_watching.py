@@ -1,8 +1,9 @@
 """A server that changes while it is asked, and what becomes of its answers."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
@@ -11,6 +12,10 @@ from tacit.engine.rechecks import Rechecking
 from tacit.engine.store import Store
 from tacit.errors import ScoringError, UnreliableError
 from tacit.models.fake import FakeModel
+from tacit.models.openai.client import Client
+from tacit.models.openai.identity import EVERY, Watch
+from tacit.models.openai.options import ServerOptions
+from tacit.models.openai.server import Server
 from tacit.models.openai.tokens import Token, differences
 from tacit.requests import UNSAID, AnswerScore, Prompt, Scores
 from tests.models.openai.conftest import Serve, load
@@ -78,6 +83,29 @@ def test_what_was_unsaid_is_asked_again_by_the_next_run(
     assert found == model.answer([prompt])[0]
     assert store.read(model.fingerprint).height == len(prompt.answers)
     assert Engine(model, store).plan([prompt]).prompts == 0
+
+
+class Echoing(Server):
+    asked: ClassVar[list[str]] = []
+
+    def _body(self, text: str, more: Mapping[str, Any]) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def next_token(self, text: str, *, longer: bool = False) -> Token:  # noqa: ARG002
+        self.asked.append(text)
+        return self.nexts[text]
+
+
+def test_a_few_texts_are_asked_again_once_a_minute() -> None:
+    """The next ones in turn; before a minute is over, none."""
+    nexts = {text: listed(0, [0, 1], [-0.5, -1.5]) for text in "cba"}
+    client = Client("http://127.0.0.1:9/v1", ServerOptions())
+    server = Echoing(client, "toy", requested=2, top=2, nexts=nexts)
+    now = [0.0]
+    watch = Watch(server, clock=lambda: now[0])
+    for now[0] in (1.0, EVERY - 1, EVERY, EVERY + 1, 2 * EVERY):
+        watch.recheck()
+    assert server.asked == ["a", "b", "c", "a"]
 
 
 def listed(own: int, best: list[int], values: list[float]) -> Token:

@@ -70,7 +70,7 @@ class DecidingModel(ServedModel[DecisionsServer]):
 
     def recheck(self, answered: Sequence[tuple[Decision, Decided]], *, last: bool) -> str | None:
         """See ``Rechecks.recheck``; the decisions of a batch are asked again together."""
-        self._watch.recheck(last=last)
+        self._watch.recheck_now(last=last)
         groups = itertools.groupby(answered, key=lambda each: each[1].batch)
         found = at_once(self._changes, [list(of) for _, of in groups], self._server.concurrency)
         return self._watch.differing([each for of in found for each in of])

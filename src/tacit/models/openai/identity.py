@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import logging
 import math
-from collections.abc import Mapping, Sequence
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +36,9 @@ _OF_EACH = 2
 
 AT_ONCE = 2
 """The number of preflight requests that are repeated in each check during a run."""
+
+EVERY = 60.0
+"""The minimum number of seconds between two checks of the server during a run."""
 
 DISCARDED = (
     "Answers received since the last successful check are discarded. Run the same command again "
@@ -115,13 +121,25 @@ def _described(store: Path) -> list[dict[str, Any]]:
 class Watch:
     """Compares a server's answers during a run with the preflight's answers."""
 
-    def __init__(self, server: Server) -> None:
-        self.server = server
+    def __init__(self, server: Server, clock: Callable[[], float] = time.monotonic) -> None:
+        self.server, self._clock, self._checked_at = server, clock, clock()
         self._quiet, self._is_noted = max(QUIET, 2 * server.noise), False
+        self._lock = threading.Lock()
         self._repeats = server.repeats()
+        self._order = itertools.cycle(self._repeats)
 
-    def recheck(self, *, last: bool) -> None:
+    def recheck(self) -> None:
+        """Repeat the next few requests if the last check was at least a minute ago."""
+        with self._lock:
+            if self._clock() - self._checked_at < EVERY:
+                return
+            self._checked_at = self._clock()
+            some = list(itertools.islice(self._order, min(AT_ONCE, len(self._repeats))))
+        self._check(some)
+
+    def recheck_now(self, *, last: bool) -> None:
         """Repeat requests that reveal a changed server, more of them at a run's end."""
+        self._checked_at = self._clock()
         telling = [one for one in self._repeats if one.where != AFTER or one.text not in TEXTS]
         self._check(telling or self._repeats if last else self._repeats[:AT_ONCE])
 

@@ -228,7 +228,7 @@ class SampledModel(ServedModel[VotesServer]):
 
     def recheck(self, answered: Sequence[Any], *, last: bool) -> None:  # noqa: ARG002 - see Rechecks
         """See ``Rechecks.recheck``; replies are not compared, because all samples differ."""
-        self._watch.recheck(last=True)
+        self._watch.recheck_now(last=True)
         _check_replies(self._server)
 
     def _batches(self, requests: Sequence[SamplingPrompt]) -> Iterator[Sequence[SamplingPrompt]]:

@@ -83,6 +83,7 @@ class ServedModel(ABC, Generic[S]):
             self._batches(requests),
             self._server.concurrency,
             seconds,
+            self._watch.recheck,
         )
         with closing(answers.parts()) as parts:
             for part in parts:
@@ -107,7 +108,7 @@ class ScoringServer(ServedModel[S]):
     supports = frozenset({Prompt})
 
     def recheck(self, answered: Sequence[tuple[Prompt, Scores]], *, last: bool) -> str | None:
-        self._watch.recheck(last=last)
+        self._watch.recheck_now(last=last)
         changes = at_once(self._changes, answered, self._server.concurrency)
         return self._watch.differing(changes)
 

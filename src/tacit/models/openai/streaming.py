@@ -78,10 +78,11 @@ class Stream(Generic[Item, Result]):
         items: Iterable[Item],
         concurrency: int,
         seconds: float = math.inf,
+        check: Callable[[], None] | None = None,
     ) -> None:
         self.pending: set[Future[Any]] = set()
         self._work, self._items = work, enumerate(items)
-        self._concurrency, self._seconds = concurrency, seconds
+        self._concurrency, self._seconds, self._check = concurrency, seconds, check
         self._lock = threading.Lock()
         self._finished: SimpleQueue[tuple[int, Result] | None] = SimpleQueue()
         self._part: list[tuple[int, Result]] = []
@@ -102,9 +103,7 @@ class Stream(Generic[Item, Result]):
                 while at_work:
                     at_work -= self._collect()
                     if time.monotonic() >= self._due or not at_work:
-                        part, self._part, self._due = self._part, [], math.inf
-                        if part and not any(map(_is_unreliable, self._failures)):
-                            yield part
+                        yield from self._checked()
             finally:
                 self._end()
         if self._failures:
@@ -147,6 +146,17 @@ class Stream(Generic[Item, Result]):
         self._part.append(finished)
         self._due = min(self._due, time.monotonic() + self._seconds)
         return False
+
+    def _checked(self) -> Generator[list[tuple[int, Result]]]:
+        """Yield the finished results as one part, if the check finds nothing against them."""
+        if self._check and not self._failures:
+            try:
+                self._check()
+            except BaseException as error:  # noqa: BLE001 - raised when the results are yielded
+                self._fail(error)
+        part, self._part, self._due = self._part, [], math.inf
+        if part and not any(map(_is_unreliable, self._failures)):
+            yield part
 
     def _fail(self, error: BaseException) -> None:
         self._failures.append(error)
