@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from tacit.addresses import check_holds_no_password
 from tacit.errors import RequestError, StoreError, WorkError
-from tacit.files import publish_bytes, unwritable
+from tacit.files import publish, unwritable
 
 _DAMAGED = "damaged"
 _LOCK = ".lock"
@@ -78,7 +78,7 @@ class Storage:
         """Write a file atomically: at once, or under another name that is changed at the end."""
         if self.folder is not None:
             try:
-                publish_bytes(self.folder / name, content)
+                publish(self.folder / name, lambda file: _fill(file, content))
             except WorkError as error:
                 raise StoreError(f"{error}; the store is unchanged") from error
             return
@@ -149,6 +149,10 @@ def _failure(shown: str, what: str, error: Exception) -> StoreError:
     """Return the error that stands for any exception of a file system."""
     message = without_password(str(error)) or type(error).__name__
     return StoreError(f"{shown}: cannot {what}: {message}")
+
+
+def _fill(file: Path, content: bytes) -> None:
+    file.write_bytes(content)
 
 
 def without_password(text: str) -> str:
