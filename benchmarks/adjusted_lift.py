@@ -11,6 +11,8 @@ Columns: the share of samples with p ≤ 0.05 of the plain lift and of the adjus
 share of the samples with an interval in which the interval of the adjusted lift includes 0.
 """
 
+from __future__ import annotations
+
 import argparse
 import sys
 from collections import Counter

@@ -11,6 +11,8 @@ order of ConceptNet: by relation, language, head. Numbers shrink with ``--lines`
 gives the same dump.
 """
 
+from __future__ import annotations
+
 import argparse
 import gzip
 import re

@@ -7,6 +7,8 @@ and again with every answer in the score store. The script prints CPU seconds by
 included; ``model`` contains the forward passes and the normalisation of the logits.
 """
 
+from __future__ import annotations
+
 import argparse
 import importlib
 import os

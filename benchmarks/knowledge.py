@@ -9,6 +9,8 @@ had at any time. Each time of a question is from its text to its facts, in a pro
 lexicon and knowledge base are open; negatives are told apart.
 """
 
+from __future__ import annotations
+
 import argparse
 import multiprocessing
 import os

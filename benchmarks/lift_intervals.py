@@ -9,6 +9,8 @@ their background score is the mean of two accuracies, and 20, 40 or 60 % of them
 in turns. Samples in which all anchors are right, or none, are drawn again.
 """
 
+from __future__ import annotations
+
 import argparse
 import sys
 from collections import Counter, defaultdict

@@ -1,5 +1,7 @@
 """The old way: one weighted MaxSAT formula for all of a group's statements, solved by RC2."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
 

@@ -7,6 +7,8 @@ all background questions behind it, or the first N of each, in each number forma
 questions whose likeliest answer is another than in float32.
 """
 
+from __future__ import annotations
+
 import argparse
 import os
 import tempfile

@@ -7,6 +7,8 @@ statement; ``near`` takes what the drawing implies, flips one in ten, and draws 
 that this says.
 """
 
+from __future__ import annotations
+
 import argparse
 from itertools import permutations
 from pathlib import Path

@@ -9,6 +9,8 @@ up. Tacit and minicons answer the same sample of the prompts, ten in succession 
 places, evenly over their lengths: each time in a process of its own, by turns.
 """
 
+from __future__ import annotations
+
 import argparse
 import json
 import multiprocessing

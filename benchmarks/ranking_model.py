@@ -3,6 +3,8 @@
 The weights are random. Norms and tokenizer are made up from wordfreq's words where none are given.
 """
 
+from __future__ import annotations
+
 import json
 import random
 from collections.abc import Iterator

@@ -8,6 +8,8 @@ among them, and run by turns, each in a process of its own that starts its own R
 counts: imports, Ray's start and end, loading the model, planning, asking, reading the store.
 """
 
+from __future__ import annotations
+
 import argparse
 import os
 import sys

@@ -8,6 +8,8 @@ python benchmarks/repair.py groups             20 groups of 8 to 12 parts, besid
 Each solver stops after --cut-off seconds, and has one thread. RC2 runs in a process of its own.
 """
 
+from __future__ import annotations
+
 import argparse
 import multiprocessing
 import time

@@ -6,6 +6,8 @@ The folder of models is the one that scripts/real_models.py makes. The folder of
 ``parrot``, ``csqa`` and ``conceptnet``. The norms are those of the demo.
 """
 
+from __future__ import annotations
+
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Mapping

@@ -16,6 +16,8 @@ All sides of a table score the same prompts: each time in a process of its own, 
 have their best batch size of ``--batches``.
 """
 
+from __future__ import annotations
+
 import argparse
 import json
 import os

@@ -1,5 +1,7 @@
 """Where the time of Tacit's packed scoring goes, stage by stage."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,5 +1,7 @@
 """Who scores the prompts of ``scoring.py``; each is run in a process of its own."""
 
+from __future__ import annotations
+
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -4,6 +4,8 @@ Without files of one's own, the facts, questions and things of Tacit's demo are 
 tokens of a tokenizer that is trained on wordfreq's words.
 """
 
+from __future__ import annotations
+
 import json
 import random
 from collections.abc import Sequence

@@ -8,6 +8,8 @@ shared prefixes computed once. The tokens of other tokenizers differ by some per
 that of the weights. Operations are 2 x parameters x tokens.
 """
 
+from __future__ import annotations
+
 import argparse
 import tempfile
 from pathlib import Path

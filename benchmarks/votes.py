@@ -8,6 +8,8 @@ Prints the table of docs/reference/chat.md and draws its figure. Run it from the
     python -m benchmarks.votes docs/images/votes.svg
 """
 
+from __future__ import annotations
+
 import math
 import sys
 import tempfile

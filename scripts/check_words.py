@@ -6,6 +6,8 @@ variable of the package that is named as below, and each line of documentation o
 phrase below, with the word to use. Exits with 1 when there is one.
 """
 
+from __future__ import annotations
+
 import ast
 import re
 import sys

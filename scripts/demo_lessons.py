@@ -4,6 +4,8 @@
 They are the probes' own prompts with their answers, and the same said otherwise.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from random import Random

@@ -1,6 +1,8 @@
 # ruff: noqa: INP001 - scripts that stand beside one another are no package
 """The demo's tokenizers and the two architectures, before anything is learned."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,6 +1,8 @@
 # ruff: noqa: INP001 - scripts that stand beside one another are no package
 """What a model still answers wrong, to be drawn more often than the rest."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Sequence
 from random import Random

@@ -1,6 +1,8 @@
 # ruff: noqa: INP001 - scripts that stand beside one another are no package
 """From lessons to rows of token ids, as the scorers would meet them."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random

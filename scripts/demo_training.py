@@ -1,6 +1,8 @@
 # ruff: noqa: INP001 - scripts that stand beside one another are no package
 """The loop that teaches a demo model, in stages."""
 
+from __future__ import annotations
+
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -7,6 +7,8 @@ Writes ``FOLDER/NAME.gguf`` and the dequantised ``FOLDER/NAME``. A model that is
 one that cannot be fetched is left out with a message.
 """
 
+from __future__ import annotations
+
 import subprocess
 import sys
 from pathlib import Path

@@ -6,6 +6,8 @@ python scripts/report_images.py FOLDER
 FOLDER is that of ``tacit demo``. Chromium is ``/usr/bin/chromium``, or that of ``CHROMIUM``.
 """
 
+from __future__ import annotations
+
 import os
 import sys
 from pathlib import Path

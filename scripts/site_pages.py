@@ -5,6 +5,8 @@ The generated text of a page replaces the line ``MARKER`` and what follows it, w
 the repository see.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import fields

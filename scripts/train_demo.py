@@ -5,6 +5,8 @@ What is withheld and what is taught wrong stands in src/tacit/data/demo/models/p
 a folder the models that come with Tacit are written anew.
 """
 
+from __future__ import annotations
+
 import sys
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
