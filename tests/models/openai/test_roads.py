@@ -53,13 +53,13 @@ def test_all_roads_are_tested_once(serve: Serve, tokenizer_file: Path) -> None:
     assert "its echo is incorrect" in echo.found
 
 
-def test_a_road_that_was_forced_and_fails_names_the_test_of_all(
+def test_a_road_that_was_forced_and_fails_names_the_others(
     serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What is wrong is reported once."""
+    """Those of the same API too; what is wrong is reported once."""
     with pytest.raises(ModelError) as failed:
         load(serve(echo="shifted"), elicitation=ECHO.name)
-    assert "tests all roads" in str(failed.value)
+    assert "other roads to try: next-tokens, first-tokens, votes" in str(failed.value)
     assert str(failed.value).count("its echo is incorrect") == 1
     assert "its echo" not in caplog.text
 
@@ -69,7 +69,7 @@ def test_a_server_without_log_probabilities_has_votes(serve: Serve) -> None:
     server.manners.speech.logprobs = False
     found = offers(server.address, ServerOptions(timeout=20.0))
     assert [offer.road for offer in found.roads if offer.usable] == [found.best] == [VOTES]
-    with pytest.raises(ModelError, match="tests all roads"):
+    with pytest.raises(ModelError, match="other roads to try: first-tokens, votes"):
         load(server)
 
 

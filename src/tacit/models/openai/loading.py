@@ -43,7 +43,7 @@ def load_server(
     try:
         return _loaded(client, about, options, store)
     except PreflightError as error:
-        raise ModelError(f"{error} (tacit check-server {client.address} tests all roads)") from None
+        raise ModelError(f"{error}{_others(client, options)}") from None
 
 
 def _client(address: str, options: ServerOptions) -> Client:
@@ -69,6 +69,20 @@ def _loaded(
     contracts = CONTRACTS[first.api]
     decides = DecisionsServer(client, name, most, contracts=contracts, window=window)
     return DecidingModel(decides, first.name, store, options.seed)
+
+
+def _others(client: Client, options: ServerOptions) -> str:
+    """Return which other roads the server may offer, as the end of an error message."""
+    forced = options.elicitation != AUTO
+    others = [
+        road
+        for road in ROADS
+        if road.api != options.api or (forced and road not in options.roads and not road.options)
+    ]
+    found = {path: client.has(path) for path in dict.fromkeys(road.path for road in others)}
+    names = [road.name for road in others if found[road.path]]
+    listed = f"; other roads to try: {', '.join(names)}" if names else ""
+    return f"{listed} (tacit check-server {client.address} tests all roads)"
 
 
 def _check_has_a_road(client: Client) -> None:
