@@ -29,10 +29,10 @@ check: .venv/ready
 	$(BIN)/python scripts/check_words.py
 
 peers: .venv/ready-peers
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest tests/peers
+	$(PYTEST) tests/peers
 
 real: .venv/ready-peers
-	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -rs tests/real
+	$(PYTEST) -rs tests/real
 
 bench: .venv/ready-peers
 	$(BIN)/python benchmarks/repair.py
