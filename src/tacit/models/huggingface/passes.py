@@ -247,7 +247,7 @@ class Passes:
 
 
 _PART = 64
-_LOGITS = 2**18
+_LOGITS = 2**21
 _STAND_IN = 64.0
 _ONCE = 2
 _FAR = -32.0
