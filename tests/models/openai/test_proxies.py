@@ -25,7 +25,7 @@ def client(address: str) -> Client:
     return Client(address, ServerOptions(timeout=60.0, backoff=Backoff(attempts=1)))
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "LocalHost"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "LocalHost", "127.1"])
 def test_no_proxy_leads_to_this_machine(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
     seen: list[bytes] = []
 
@@ -43,8 +43,8 @@ def test_no_proxy_leads_to_this_machine(monkeypatch: pytest.MonkeyPatch, host: s
 @pytest.mark.parametrize(
     ("host", "here"),
     [
-        *((one, True) for one in ("localhost.", "a.localhost", "127.9.8.7", "::1")),
-        *((one, True) for one in ("0.0.0.0", "::")),  # noqa: S104
+        *((one, True) for one in ("localhost.", "a.localhost", "127.9.8.7", "::1", "2130706433")),
+        *((one, True) for one in ("0.0.0.0", "::", "::ffff:127.0.0.1")),  # noqa: S104
         *((one, False) for one in ("localhost.com", "10.0.0.1", "::2", "mylocalhost", "ö", "")),
         *((one, False) for one in ("::ffff:10.0.0.1", "127.0.0.1.com")),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import math
 import os
+import socket
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -205,8 +206,12 @@ def is_this_machine(host: str) -> bool:
     try:
         number = ipaddress.ip_address(name)
     except ValueError:
-        return False
-    return number.is_loopback or number.is_unspecified
+        try:
+            number = ipaddress.ip_address(socket.inet_aton(name))  # short forms such as 127.1
+        except (OSError, UnicodeError):
+            return False
+    mapped = getattr(number, "ipv4_mapped", None) or number
+    return bool(mapped.is_loopback or mapped.is_unspecified)
 
 
 def check_holds_no_key(name: str) -> None:
