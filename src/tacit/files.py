@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import re
 import tempfile
@@ -39,6 +40,12 @@ def unreadable(version: object, known: int) -> str | None:
             f"reads formats up to {known}; upgrade {DISTRIBUTION}"
         )
     return None
+
+
+def file_hash(path: Path) -> str:
+    """Return the SHA-256 of a file's content."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 _LONGEST = 100

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import operator
 import re
 import sys
@@ -27,6 +26,7 @@ from typing import (
 )
 
 from tacit.errors import RequestError, TacitError
+from tacit.files import file_hash
 from tacit.strings import shown
 from tacit.tables import check_file, frame_of, recorded_path, table_path
 
@@ -307,7 +307,7 @@ def sha256_of(*files: Path) -> dict[str, str]:
 
 def _sha256(file: Path) -> str:
     check_file(file)
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+    return file_hash(file)
 
 
 def _values(options: Any) -> Iterator[tuple[str, Option, Any]]:  # noqa: ANN401

@@ -20,7 +20,7 @@ import yaml
 from tacit import files
 from tacit.documents import read_yaml
 from tacit.errors import DataError, RequestError, WorkError
-from tacit.files import publish_text
+from tacit.files import file_hash, publish_text
 from tacit.findings.findings import Findings
 from tacit.models import registry
 from tacit.probes.base import declared_tables
@@ -166,7 +166,7 @@ class RunFolder:
             return
         manifest = json.loads(json.dumps(self.manifest, default=str))
         if manifest["status"] == "finished":
-            manifest["sha256"]["request"] = _sha256(self.folder / "run.yaml")
+            manifest["sha256"]["request"] = file_hash(self.folder / "run.yaml")
             manifest["sha256"]["manifest"] = digest_of(manifest)
         text = json.dumps(manifest, indent=1, ensure_ascii=False)
         publish_text(self.folder / "manifest.json", text + "\n")
@@ -194,7 +194,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     digests = manifest.get("sha256", {})
     if digests.get("manifest") != digest_of(manifest):
         raise DataError(_CHANGED, path)
-    if (folder / "run.yaml").is_file() and digests.get("request") != _sha256(folder / "run.yaml"):
+    if (folder / "run.yaml").is_file() and digests.get("request") != file_hash(folder / "run.yaml"):
         raise DataError(_CHANGED, folder / "run.yaml")
     return manifest
 
@@ -204,7 +204,7 @@ def read_findings(folder: Path) -> dict[str, pl.DataFrame]:
     digests = read_manifest(folder)["sha256"]["findings"]
     paths = {name: _finding_path(folder, name) for name in digests}
     for name, path in paths.items():
-        if path.is_file() and digests[name] != _sha256(path):
+        if path.is_file() and digests[name] != file_hash(path):
             raise DataError(_CHANGED, path)
     return {name: read_table(path) for name, path in paths.items()}
 
@@ -240,16 +240,12 @@ def _write(findings: Findings, folder: Path) -> dict[str, Any]:
     paths = {name: _finding_path(folder, name) for name in findings.tables}
     for name, path in paths.items():
         write_table(findings.tables[name], path)
-    digests = {name: _sha256(path) for name, path in paths.items()}
-    return {"questions": _sha256(questions), "findings": digests}
+    digests = {name: file_hash(path) for name, path in paths.items()}
+    return {"questions": file_hash(questions), "findings": digests}
 
 
 def _finding_path(folder: Path, finding: str) -> Path:
     return folder / "findings" / f"{finding}.parquet"
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _versions(request: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import logging
 import re
 import zlib
@@ -19,6 +18,7 @@ import polars as pl
 
 from tacit.english import several
 from tacit.errors import DataError, RequestError, path_text
+from tacit.files import file_hash
 from tacit.sources.registry import check_exists
 from tacit.strings import convert_strings
 from tacit.tables import line_of_row, read_table, table_path
@@ -88,8 +88,7 @@ class Dump:
             )
 
     def sha256(self) -> str:
-        with self.path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return file_hash(self.path)
 
     def batches(self) -> Iterator[pl.DataFrame]:
         """Yield the valid rows in file order, each with the number and text of its line."""

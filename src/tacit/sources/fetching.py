@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.errors import MissingPackage, NetworkError, RequestError, WorkError
-from tacit.files import data_folder, move_into, unwritable
+from tacit.files import data_folder, file_hash, move_into, unwritable
 from tacit.sources.registry import Source, SourceFile, registry
 from tacit.version import __version__
 
@@ -67,7 +66,7 @@ def fetch(source: Source, folder: Path, advance: Callable[[int], None]) -> Seque
                 part = target.with_name(f"{target.name}.part")
                 _download(client, one, part, partial(_ahead, advance, done))
                 move_into(part, target)
-            elif _sha256(target) != one.sha256:
+            elif file_hash(target) != one.sha256:
                 raise RequestError(
                     f"{target} is another file than that of {source.name}: move it away, or choose "
                     "another folder"
@@ -134,7 +133,7 @@ def _download(
         raise NetworkError(
             f"{file.url}: the connection ended too early: run the same command again to resume"
         )
-    found = _sha256(part)
+    found = file_hash(part)
     if found != file.sha256:
         part.unlink()
         raise WorkError(
@@ -182,8 +181,3 @@ def _store(
             out.write(chunk)
             done += len(chunk)
             advance(done)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

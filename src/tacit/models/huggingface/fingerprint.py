@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tacit.errors import ScoringError
-from tacit.files import publish_text
+from tacit.files import file_hash, publish_text
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedTokenizerBase
@@ -90,7 +90,7 @@ class FileHashes:
         known = self._known.get(str(target))
         if isinstance(known, dict) and {**stamp, "sha256": known.get("sha256")} == known:
             return str(known["sha256"])
-        digest = _sha256(target)
+        digest = file_hash(target)
         self._known[str(target)] = {**stamp, "sha256": digest}
         self._changed = True
         return digest
@@ -102,11 +102,6 @@ class FileHashes:
             self._changed = False
         while self.beside:
             publish_text(*self.beside.popitem())
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def config_digest(config: PreTrainedConfig) -> str:
@@ -169,6 +164,6 @@ class LoadedFiles:
 
     def _is_same(self, file: Path) -> bool:
         try:
-            return _sha256(file) == self._digests.get(file)
+            return file_hash(file) == self._digests.get(file)
         except OSError:
             return False

@@ -5,7 +5,6 @@ Unpickling a file can run arbitrary code, and a model's repository can contain P
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import sys
 from collections.abc import Iterable
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ModelError
+from tacit.files import file_hash
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
@@ -66,5 +66,5 @@ def code_hashes(parts: Iterable[object]) -> dict[str, str]:
         if not type(part).__module__.startswith(_REMOTE):
             continue
         for file in sorted(Path(inspect.getfile(type(part))).parent.glob("*.py")):
-            found[f"{file.parent.name}/{file.name}"] = hashlib.sha256(file.read_bytes()).hexdigest()
+            found[f"{file.parent.name}/{file.name}"] = file_hash(file)
     return found
