@@ -46,7 +46,9 @@ class PackedAttention(TorchFunctionMode):
         self._is_key = torch.cat(
             [before.gather(-1, along), torch.ones_like(own, dtype=torch.bool)], dim=-1
         )
-        self._rows = torch.arange(self._packs, device=sees.device)[:, None, None]
+        first = torch.arange(0, self._packs * self._columns, self._columns, device=sees.device)
+        self._index = (self._keys + first[:, None, None]).flatten()
+        self._cut: tuple[torch.Tensor, torch.Tensor] | None = None
 
     def __torch_function__(
         self,
@@ -104,17 +106,21 @@ class PackedAttention(TorchFunctionMode):
 
     def _seen(self, states: torch.Tensor) -> torch.Tensor:
         """Return the keys or values in ``states`` that each piece of a pack needs."""
+        by_column = states.transpose(1, 2)
         # In a model on several devices, a layer's device may differ from the mask's.
-        rows, keys = self._rows.to(states.device), self._keys.to(states.device)
-        seen: torch.Tensor = states.transpose(1, 2)[rows, keys]
-        return seen.flatten(0, 1).transpose(1, 2)
+        seen = by_column.flatten(0, 1).index_select(0, self._index.to(states.device))
+        pieces = self._packs * self._pieces
+        return seen.view(pieces, -1, *by_column.shape[2:]).transpose(1, 2)
 
     def _seen_of(self, mask: torch.Tensor) -> torch.Tensor:
         """Return the attention mask of each piece (equal-length section) of each packed row."""
+        if self._cut and self._cut[0] is mask:  # the previous layer's
+            return self._cut[1]
         heads, shape = mask.shape[-3], (self._pieces, -1, self._columns)
         pieces = mask.expand(self._packs, -1, -1, -1).reshape(self._packs, heads, *shape)
         keys, is_key = self._keys.to(mask.device), self._is_key.to(mask.device)
         seen = torch.take_along_dim(pieces, keys[:, None, :, None], dim=-1)
         hidden = False if mask.dtype is torch.bool else torch.finfo(mask.dtype).min
         seen = seen.masked_fill(~is_key[:, None, :, None], hidden)
-        return seen.transpose(1, 2).flatten(0, 1)
+        self._cut = mask, seen.transpose(1, 2).flatten(0, 1)
+        return self._cut[1]

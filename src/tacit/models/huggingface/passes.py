@@ -250,7 +250,6 @@ _PART = 64
 _LOGITS = 2**21
 _STAND_IN = 64.0
 _ONCE = 2
-_FAR = -32.0
 
 
 def sight(ends: torch.Tensor) -> torch.Tensor:
@@ -284,20 +283,22 @@ def _by_parts(
 
     linear, weight = torch.nn.functional.linear, head.weight
     with torch.inference_mode():
-        bias = weight.new_zeros(len(weight)) if head.bias is None else head.bias
         words = max(1, _LOGITS // len(states))
-        parts = zip(torch.split(weight, words), torch.split(bias, words), strict=True)
-        sums = torch.stack([_log_sum_exp(linear(states, *part)) for part in parts])
+        parts = torch.split(weight, words)
+        biases = [None] * len(parts) if head.bias is None else torch.split(head.bias, words)
+        pairs = zip(parts, biases, strict=True)
+        sums = torch.stack([_log_sum_exp(linear(states, *pair)) for pair in pairs])
         at, token = torch.from_numpy(which), torch.from_numpy(tokens)
-        own = (states[at] * weight[token]).sum(dim=-1) + bias[token]
+        own = (states[at] * weight[token]).sum(dim=-1)
+        if head.bias is not None:
+            own += head.bias[token]
         return own - sums.logsumexp(dim=0)[at]
 
 
 def _log_sum_exp(logits: torch.Tensor) -> torch.Tensor:
-    """Return ``logits.logsumexp(dim=-1)``, on a CPU usually in half the time."""
-    first = logits.log_softmax(dim=-1)[:, 0]
-    # An improbable first token would lose digits.
-    return logits[:, 0] - first if bool((first > _FAR).all()) else logits.logsumexp(dim=-1)
+    """Return ``logits.logsumexp(dim=-1)``, in less time on a CPU; overwrite ``logits``."""
+    highest = logits.amax(dim=-1, keepdim=True)
+    return logits.sub_(highest).exp_().sum(dim=-1).log_() + highest[:, 0]
 
 
 @contextmanager
