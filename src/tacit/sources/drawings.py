@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from importlib import resources
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from tacit.delimited import read_rows
+from tacit.delimited import Numbered, read_rows
 from tacit.english import several
 from tacit.errors import DataError, RequestError
 from tacit.sources.registry import advice, check_exists
@@ -21,6 +22,9 @@ from tacit.tables import columns_of, line_of_row, read_table, table_path
 _PATTERN = "annotations-*.tsv"
 _COLUMNS = "annotator, thing, ---, subject, relation, object"
 _CELLS = (6, 7)  # the seventh is a remark on the drawing
+
+_Drawn: TypeAlias = tuple[str, str]  # a thing and the annotator who drew it
+_Relation: TypeAlias = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
@@ -52,27 +56,6 @@ class Drawing:
 
     def __post_init__(self) -> None:
         convert_strings(self, "parts")
-
-
-@dataclass
-class _Sketch:
-    """A drawing whose rows are still being read."""
-
-    annotator: str
-    thing: str
-    where: str
-    relations: dict[tuple[str, str, str], None] = field(default_factory=dict)  # an ordered set
-    rows: int = 0
-
-    def finished(self) -> Drawing:
-        parts = dict.fromkeys(part for subject, _, obj in self.relations for part in (subject, obj))
-        return Drawing(
-            self.thing,
-            self.annotator,
-            tuple(parts),
-            tuple(self.relations),
-            self.rows - len(self.relations),
-        )
 
 
 def read_drawings(
@@ -110,14 +93,23 @@ def read_drawings(
         )
     path = Path(path)
     known = {name.lower(): name for name in strings(relations, "relations")}
-    sketches: dict[tuple[str, str], _Sketch] = {}
+    drawn: dict[_Drawn, Counter[_Relation]] = {}
+    begun: dict[_Drawn, str] = {}  # where each drawing begins
     spelled = Spellings(known)
     for file in _annotation_files(path):
-        _read_file(file, known, sketches, spelled)
+        current = None  # a drawing cannot span two files
+        for line, cells in _rows(file, spelled):
+            try:
+                current = _drawing_of(cells, current, begun)
+                relation = _relation_of(cells, known)
+            except ValueError as error:
+                raise DataError(str(error), file, line) from None
+            begun.setdefault(current, f"{file}, line {line}")
+            drawn.setdefault(current, Counter())[relation] += 1
     spelled.notice(path)
-    if not sketches:
+    if not drawn:
         raise DataError(f"contains no drawings; expected rows of {_COLUMNS}", path)
-    drawings = [sketch.finished() for sketch in sketches.values()]
+    drawings = [_drawing(thing, annotator, rows) for (thing, annotator), rows in drawn.items()]
     return drawings if things is None else _only(drawings, things, path)
 
 
@@ -171,8 +163,7 @@ def files_of(path: Path | str) -> list[Path]:
     if not path.is_dir():
         return [path]
     things = path / "things.tsv"
-    drawn = sorted((file for file in path.glob(_PATTERN) if file.is_file()), key=_natural)
-    return [*drawn, things] if things.is_file() else drawn
+    return [*_drawn_in(path), things] if things.is_file() else _drawn_in(path)
 
 
 def demo_drawings() -> Path:
@@ -184,12 +175,16 @@ def _annotation_files(path: Path) -> list[Path]:
     check_exists(path, "drawings", folder=True)
     if path.is_file():
         return [path]
-    files = [file for file in path.glob(_PATTERN) if file.is_file()]
+    files = _drawn_in(path)
     if not files:
         raise DataError(
             f"contains no drawings; expected files named {_PATTERN}; {advice('drawings')}", path
         )
-    return sorted(files, key=_natural)
+    return files
+
+
+def _drawn_in(folder: Path) -> list[Path]:
+    return sorted((file for file in folder.glob(_PATTERN) if file.is_file()), key=_natural)
 
 
 def _natural(file: Path) -> tuple[list[tuple[int, str]], str]:
@@ -198,35 +193,16 @@ def _natural(file: Path) -> tuple[list[tuple[int, str]], str]:
     return [(int(piece), "") if piece[0].isdigit() else (-1, piece) for piece in pieces], file.name
 
 
-def _read_file(
-    file: Path,
-    known: dict[str, str],
-    sketches: dict[tuple[str, str], _Sketch],
-    spelled: Spellings,
-) -> None:
-    """Add the drawings of one file to ``sketches``; a drawing cannot span two files."""
-    current: _Sketch | None = None
+def _rows(file: Path, spelled: Spellings) -> Iterator[Numbered]:
+    """Yield the rows of a file that are not blank, with their names as they were first spelled."""
     for line, untidy in read_rows(file):
         cells = [cell.strip().lower() for cell in untidy]
-        if not any(cells):
-            continue
-        cells[:6] = map(spelled, cells[:6])
-        try:
-            current = _sketch_of(cells, current, sketches, f"{file}, line {line}")
-            relation = _relation_of(cells, known)
-        except ValueError as error:
-            raise DataError(str(error), file, line) from None
-        current.relations.setdefault(relation)
-        current.rows += 1
+        if any(cells):
+            yield line, [*map(spelled, cells[:6]), *cells[6:]]
 
 
-def _sketch_of(
-    cells: list[str],
-    current: _Sketch | None,
-    sketches: dict[tuple[str, str], _Sketch],
-    where: str,
-) -> _Sketch:
-    """Return the drawing to which a row belongs; create it if the row begins a drawing."""
+def _drawing_of(cells: list[str], current: _Drawn | None, begun: Mapping[_Drawn, str]) -> _Drawn:
+    """Return the thing and the annotator of the drawing that a row begins or continues."""
     if len(cells) not in _CELLS or cells[2] != "---":
         raise ValueError(
             f"has {several(len(cells), 'cell')}, the third {(cells + [''] * 3)[2]!r}; "
@@ -244,17 +220,16 @@ def _sketch_of(
             "names an annotator without a thing, or a thing without an annotator; "
             "expected both to begin a drawing, or neither to continue the one above"
         )
-    first = sketches.get((thing, annotator))
-    if first is not None:
+    if (thing, annotator) in begun:
         raise ValueError(
             f"begins a second drawing of {thing!r} by {annotator!r}; the first begins at "
-            f"{first.where}. Leave the two cells blank to continue a drawing, or name another "
-            "annotator for a second drawing"
+            f"{begun[thing, annotator]}. Leave the two cells blank to continue a drawing, or name "
+            "another annotator for a second drawing"
         )
-    return sketches.setdefault((thing, annotator), _Sketch(annotator, thing, where))
+    return thing, annotator
 
 
-def _relation_of(cells: list[str], known: dict[str, str]) -> tuple[str, str, str]:
+def _relation_of(cells: list[str], known: Mapping[str, str]) -> _Relation:
     """Return the subject, relation and object of a row."""
     subject, relation, obj = cells[3:6]
     if relation not in known:
@@ -264,6 +239,11 @@ def _relation_of(cells: list[str], known: dict[str, str]) -> tuple[str, str, str
     if subject == obj:
         raise ValueError(f"relates {subject!r} to itself; expected two different parts")
     return subject, known[relation], obj
+
+
+def _drawing(thing: str, annotator: str, rows: Counter[_Relation]) -> Drawing:
+    parts = dict.fromkeys(part for subject, _, obj in rows for part in (subject, obj))
+    return Drawing(thing, annotator, tuple(parts), tuple(rows), rows.total() - len(rows))
 
 
 def _only(drawings: list[Drawing], things: Collection[str], path: Path) -> list[Drawing]:
