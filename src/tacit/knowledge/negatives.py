@@ -9,7 +9,7 @@ import polars as pl
 
 from tacit.knowledge.base import KnowledgeBase, relation_sets
 from tacit.knowledge.options import BackgroundOptions
-from tacit.knowledge.words import Words
+from tacit.knowledge.words import parts_of_speech
 
 # Draws per round and fact; only a head that is joined to most candidates needs more.
 _TRIES = 8
@@ -222,7 +222,6 @@ def _below(size: int, seed: int, words: str, attempt: int) -> int:
 
 def attributes(base: KnowledgeBase, tails: pl.DataFrame) -> pl.DataFrame:
     """Return attributes of tails, such as the word frequency, for each relation and tail."""
-    english = Words()
     found = base.table(
         """
         WITH counted AS (
@@ -237,7 +236,7 @@ def attributes(base: KnowledgeBase, tails: pl.DataFrame) -> pl.DataFrame:
         tails=tails,
     )
     labels = found["label"].unique()
-    known = {label: english.parts_of_speech(label) for label in labels}
+    known = {label: parts_of_speech(label) for label in labels}
     frequency = pl.max_horizontal("frequency", pl.lit(_LEAST_FREQUENCY))
     return found.select(
         "relation",

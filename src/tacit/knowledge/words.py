@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache, cached_property
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 import duckdb
@@ -40,7 +40,6 @@ class Words:
 
     version: Version = "review-lexicon"
     tagger: str | None = None
-    _known: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     def parts(self, texts: Iterable[str]) -> list[TextPart]:
         """Tokenize each text, and lemmatize the words that ``Words.version`` selects."""
@@ -60,11 +59,10 @@ class Words:
         """Return a lower-case word's sorted lemmas, or the word if it is not in the lexicon."""
         return self.listed(word) or (word,)
 
-    def parts_of_speech(self, label: str) -> str:
-        """Return the lexicon's parts of speech for a concept's first and last word."""
-        words = label.lower().split()
-        ends = [words[0], words[-1]] if len(words) > 1 else words
-        return ", ".join(map(_listed_parts, ends))
+    def listed(self, word: str) -> tuple[str, ...]:
+        """Return the lemmas of a word that the lexicon lists as noun, verb, adjective or adverb."""
+        found = _lexicon(word)
+        return tuple(sorted({lemma for part in CONTENT for lemma in found.get(part, ())}))
 
     def _part(self, doc: Doc) -> TextPart:
         lemmas = {lemma for token in self._words(doc) for lemma in self._counting(token)}
@@ -95,32 +93,12 @@ class Words:
         if self.version == "arxiv":
             return self.lemmas(word)
         if self.version == "review-lexicon":
-            return self.listed(word) or self._unlisted(word)
-        return self._tagged(word, token)
-
-    def _tagged(self, word: str, token: Token) -> tuple[str, ...]:
-        from lemminflect import getAllLemmas
-
+            is_name = word.isalpha() and not _lexicon(word)
+            return (word,) if is_name else self.listed(word)
         if token.pos_ not in CONTENT:
             return ()
         # Fall back to the lemmas of other parts of speech, which the concepts use too.
-        return tuple(getAllLemmas(word, token.pos_).get(token.pos_, ())) or self.lemmas(word)
-
-    def listed(self, word: str) -> tuple[str, ...]:
-        """Return the lemmas of a word that the lexicon lists as noun, verb, adjective or adverb."""
-        if word not in self._known:
-            from lemminflect import getAllLemmas
-
-            found = getAllLemmas(word)
-            lemmas = {lemma for part in CONTENT for lemma in found.get(part, ())}
-            self._known[word] = tuple(sorted(lemmas))
-        return self._known[word]
-
-    def _unlisted(self, word: str) -> tuple[str, ...]:
-        """Return ``(word,)`` if the word is alphabetic and not in the lexicon, else ``()``."""
-        from lemminflect import getAllLemmas
-
-        return (word,) if word.isalpha() and not getAllLemmas(word) else ()
+        return tuple(_lexicon(word).get(token.pos_, ())) or self.lemmas(word)
 
     @cached_property
     def _english(self) -> Language:
@@ -145,12 +123,21 @@ class Words:
         return pipeline
 
 
-@cache
-def _listed_parts(word: str) -> str:
+@lru_cache(100_000)
+def _lexicon(word: str) -> Mapping[str, Sequence[str]]:
+    """Return the lexicon's lemmas of a lower-case word by part of speech."""
     from lemminflect import getAllLemmas
 
-    found = getAllLemmas(word)
-    return "/".join(part for part in CONTENT if part in found) or "unlisted"
+    lemmas: Mapping[str, Sequence[str]] = getAllLemmas(word)
+    return lemmas
+
+
+def parts_of_speech(label: str) -> str:
+    """Return the lexicon's parts of speech for a concept's first and last word."""
+    words = label.lower().split()
+    ends = [words[0], words[-1]] if len(words) > 1 else words
+    listed = ([part for part in CONTENT if part in _lexicon(word)] for word in ends)
+    return ", ".join("/".join(parts) or "unlisted" for parts in listed)
 
 
 def is_plain(word: str) -> bool:
