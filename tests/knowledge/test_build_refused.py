@@ -98,7 +98,7 @@ def test_no_edge_in_the_language_is_told(tmp_path: Path) -> None:
     dump = tmp_path / "dump.csv"
     dump.write_text(assertion())
     with pytest.raises(DataError, match="no edge between two concepts of the language 'fr'"):
-        build(KnowledgeSource([Dump(dump, "fr")], language="fr"), tmp_path / "base.duckdb")
+        build(KnowledgeSource([Dump(dump, "fr")]), tmp_path / "base.duckdb")
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_no_edge_in_the_language_is_told(tmp_path: Path) -> None:
         ("add_lexicon", MemoryError),
         ("_write_description", OSError),
         ("_join_edges", duckdb.OutOfMemoryException),
-        ("publish", PermissionError),
+        ("move_into", PermissionError),
     ],
 )
 def test_a_failing_import_leaves_nothing(

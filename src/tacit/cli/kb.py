@@ -72,7 +72,7 @@ def import_command(
     order = () if columns is None else tuple(name.strip() for name in columns.split(","))
     files = [Dump(path, language, order) for path in dumps]
     check_outputs(dumps, [(out, OutputKind("a knowledge base", _is_base))], force=force)
-    source = KnowledgeSource(files, language, source_version, licence)
+    source = KnowledgeSource(files, source_version, licence)
     spare_torch(None)
     with progress.reading(sum(path.stat().st_size for path in dumps)) as advance:
         build(source, out, advance)
@@ -130,10 +130,9 @@ def facts_command(
     from tacit.outputs import check_outputs, table_with
     from tacit.tables import write_table
 
-    if out is not None:
-        kind = table_with("a table of background facts", "anchor", *_FACT)
-        inputs = [base] if questions is None else [base, questions]
-        check_outputs(inputs, [(out, kind)], force=force)
+    kind = table_with("a table of background facts", "anchor", *_FACT)
+    inputs = [base] if questions is None else [base, questions]
+    check_outputs(inputs, [(out, kind)], force=force)
     texts = _texts(question, choices or [], questions)
     spare_torch(extracted.tagger)
     with KnowledgeBase(base) as opened:

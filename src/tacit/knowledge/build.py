@@ -8,7 +8,6 @@ import os
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ import duckdb
 import polars as pl
 
 from tacit.errors import DISTRIBUTION, DataError, RequestError, WorkError
-from tacit.files import is_full, publish, unwritable
+from tacit.files import file_hash, is_full, move_into, unwritable
 from tacit.knowledge.base import FORMAT, canonical, check_name
 from tacit.knowledge.words import add_lexicon
 from tacit.sources.dumps import Dump
@@ -36,7 +35,6 @@ class KnowledgeSource:
     """Dumps to build a knowledge base from, and metadata to store in the knowledge base."""
 
     dumps: Sequence[Dump]
-    language: str = "en"
     version: str | None = None
     licence: str | None = None
 
@@ -53,7 +51,7 @@ def build(source: KnowledgeSource, out: Path, advance: Callable[[int], None] | N
                 base.execute(f"ATTACH '{quoted}' AS made (ROW_GROUP_SIZE {_GROUP})")
                 base.execute("USE made")
                 _fill(base, source, advance or (lambda _: None))
-            publish(out, partial(_move, made))
+            move_into(made, out)
     except OSError as error:
         message = unwritable(out, error) if is_full(error) else f"{out}: cannot be created: {error}"
         raise WorkError(message) from error
@@ -78,10 +76,6 @@ def _check_paths(out: Path, dumps: Sequence[Path]) -> None:
             raise RequestError(f"{dump} is given twice; its facts would be counted twice")
 
 
-def _move(made: Path, file: Path) -> None:
-    made.replace(file)
-
-
 def _fill(
     base: duckdb.DuckDBPyConnection, source: KnowledgeSource, advance: Callable[[int], None]
 ) -> None:
@@ -100,7 +94,7 @@ def _fill(
     spelled.notice(_files(source))
     if not _count(base, "raw"):
         raise DataError(
-            f"contains no edge between two concepts of the language {source.language!r}",
+            f"contains no edge between two concepts of the language {source.dumps[0].language!r}",
             _files(source),
         )
     _name_relations(base, source)
@@ -221,7 +215,7 @@ def _write_description(base: duckdb.DuckDBPyConnection, source: KnowledgeSource)
     about: dict[str, Any] = {
         "format": FORMAT,
         "tacit": version(DISTRIBUTION),
-        "language": source.language,
+        "language": source.dumps[0].language,
         "version": source.version,
         "licence": source.licence or ", ".join(licences) or None,
         "sources": [
@@ -229,7 +223,7 @@ def _write_description(base: duckdb.DuckDBPyConnection, source: KnowledgeSource)
                 "file": dump.path.name,
                 "layout": dump.layout,
                 "columns": list(dump.columns) if dump.layout == "triples" else None,
-                "sha256": dump.sha256(),
+                "sha256": file_hash(dump.path),
                 "lines": dump.lines,
                 "bad_lines": dump.bad,
             }

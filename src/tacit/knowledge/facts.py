@@ -112,7 +112,6 @@ def facts_between(
     seed: int = 0,
 ) -> pl.DataFrame:
     """Find the facts that connect the concepts of each anchor."""
-    names = base.chosen(relations)
     anchors = concepts["anchor"].unique(maintain_order=True)
     parts = list(anchors.to_frame().iter_slices(_ANCHORS[length])) or [anchors.to_frame()]
     return pl.concat(
@@ -126,7 +125,7 @@ def facts_between(
             FROM kept
             ORDER BY anchor, length, weight DESC NULLS LAST, head, relation, tail""",
             members=concepts.join(part, on="anchor", how="semi", maintain_order="left"),
-            named=pl.DataFrame({"name": names}),
+            named=pl.DataFrame({"name": relations}),
         )
         for part in parts
     )

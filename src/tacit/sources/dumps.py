@@ -18,7 +18,6 @@ import polars as pl
 
 from tacit.english import several
 from tacit.errors import DataError, RequestError, path_text
-from tacit.files import file_hash
 from tacit.sources.registry import check_exists
 from tacit.strings import convert_strings
 from tacit.tables import line_of_row, read_table, table_path
@@ -86,9 +85,6 @@ class Dump:
                 self.path,
                 1,
             )
-
-    def sha256(self) -> str:
-        return file_hash(self.path)
 
     def batches(self) -> Iterator[pl.DataFrame]:
         """Yield the valid rows in file order, each with the number and text of its line."""
