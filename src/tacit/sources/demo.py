@@ -54,22 +54,13 @@ class Planted:
 
     withheld: frozenset[str]
     wrong: frozenset[Statement]
-    contradictions: tuple[tuple[str, tuple[Statement, Statement]], ...]
+    contradictions: tuple[tuple[str, tuple[Statement, ...]], ...]
 
 
 def planted() -> Planted:
     """Return the faults that were built into the demo's models for the probes to find."""
     faults = yaml.safe_load((_DATA / "models" / "planted.yaml").read_text(encoding="utf-8"))
+    pairs = ((of["thing"], tuple(map(tuple, of["statements"]))) for of in faults["contradictions"])
     return Planted(
-        frozenset(faults["withheld"]),
-        frozenset((relation, head, tail) for relation, head, tail in faults["wrong"]),
-        tuple(
-            (of["thing"], (_statement(of["statements"][0]), _statement(of["statements"][1])))
-            for of in faults["contradictions"]
-        ),
+        frozenset(faults["withheld"]), frozenset(map(tuple, faults["wrong"])), tuple(pairs)
     )
-
-
-def _statement(words: list[str]) -> Statement:
-    subject, relation, thing = words
-    return subject, relation, thing

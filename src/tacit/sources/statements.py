@@ -74,10 +74,7 @@ def agreement(labelled: pl.DataFrame) -> pl.DataFrame:
 
 
 def _frame(rows: Iterable[Sequence[str]]) -> pl.DataFrame:
-    columns = list(zip(*rows, strict=True)) or [()] * len(_COLUMNS)
-    return pl.DataFrame(
-        dict(zip(_COLUMNS, columns, strict=True)), schema=dict.fromkeys(_COLUMNS, pl.String)
-    )
+    return pl.DataFrame(list(rows), dict.fromkeys(_COLUMNS, pl.String), orient="row")
 
 
 def enriched_drawings(
