@@ -43,7 +43,7 @@ INTERRUPTED = 130
 
 
 class Root(Commands):
-    """The root command group, which words the errors of pydantic and interrupts."""
+    """The root command group, which words interrupts."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 - Typer's signature
         del ctx
@@ -52,9 +52,6 @@ class Root(Commands):
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - Typer's signature
         try:
             return super().invoke(ctx)
-        except typer.BadParameter as error:
-            error.message = error.message.removeprefix("Value error, ")
-            raise
         except KeyboardInterrupt as error:
             advice = error.args[0] if error.args else "run the same command again"
             sys.stderr.write(f"tacit: interrupted; {advice}\n")
@@ -141,29 +138,29 @@ def _run() -> None:
             app(prog_name="tacit")
     except KeyboardInterrupt:  # outside a command
         sys.exit(INTERRUPTED)
-    except TacitError as error:
-        sys.stderr.write(f"tacit: {error}\n")
-        sys.exit(error.exit_code)
-    except UnicodeEncodeError as error:
+    except (TacitError, UnicodeEncodeError, OSError) as error:
+        known = error if isinstance(error, TacitError) else _translated(error)
+        if known is None:
+            raise
+        sys.stderr.write(f"tacit: {known}\n")
+        sys.exit(known.exit_code)
+
+
+def _translated(error: UnicodeEncodeError | OSError) -> TacitError | None:
+    """Return what the user can do about an error of a name or a full disk; None of other errors."""
+    if isinstance(error, UnicodeEncodeError):
         names = [given for given in sys.argv if not given.isascii() and visible(given) != given]
-        if error.reason != "surrogates not allowed" or not names:
-            raise
-        sys.stderr.write(
-            f"tacit: the name {names[0]!r} is not valid UTF-8, which some of the libraries that "
-            "Tacit uses cannot read or write: rename it\n"
-        )
-        sys.exit(RequestError.exit_code)
-    except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            sys.stderr.write(
-                f"tacit: {error.filename}: the name is too long: choose a shorter one\n"
+        if error.reason == "surrogates not allowed" and names:
+            return RequestError(
+                f"the name {names[0]!r} is not valid UTF-8, which some of the libraries that "
+                "Tacit uses cannot read or write: rename it"
             )
-            sys.exit(RequestError.exit_code)
-        if not is_full(error):
-            raise
+    elif error.errno == errno.ENAMETOOLONG:
+        return RequestError(f"{error.filename}: the name is too long: choose a shorter one")
+    elif is_full(error):
         # Errors on our own files are translated earlier: this is standard output or a library file.
-        sys.stderr.write(f"tacit: {unwritable(error.filename or 'the output', error)}\n")
-        sys.exit(WorkError.exit_code)
+        return WorkError(unwritable(error.filename or "the output", error))
+    return None
 
 
 @contextmanager

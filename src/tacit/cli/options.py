@@ -79,13 +79,6 @@ Force = Annotated[
     bool,
     typer.Option("--force", help="Overwrite an output file that another command or program wrote."),
 ]
-Questions = Annotated[
-    Path,
-    typer.Option(
-        help="A file of multiple-choice questions: CommonsenseQA or another published data set, or "
-        "a table with the columns question, choices and answer."
-    ),
-]
 KnowledgeBaseFile = Annotated[
     Path, typer.Argument(metavar="KB", help="A knowledge base that tacit kb import created.")
 ]
@@ -276,11 +269,11 @@ def _parameter(name: str, about: Option) -> Parameter:
     )
 
 
-def group(about: str) -> typer.Typer:
+def group(about: str, cls: type[Commands] = Commands) -> typer.Typer:
     """Return a command group that remains a group even if it has only one command."""
     return typer.Typer(
         help=about,
-        cls=Commands,
+        cls=cls,
         # Without a callback, Typer turns a group of one command into that command.
         callback=lambda: None,
         no_args_is_help=True,

@@ -64,9 +64,8 @@ def _prompts(kind: type[Probe]) -> Callable[..., None]:
                 "local model (for the text of the prompts, any local model will do)"
             )
         loading = LoadOptions(revision=revision, chat=chat).of([model])
-        if out is not None:
-            is_own = table_with("a table of prompts", "group", "text", "answers")
-            check_outputs([], [(out, is_own)], force=force)
+        is_own = table_with("a table of prompts", "group", "text", "answers")
+        check_outputs([], [(out, is_own)], force=force)
         groups = _requests(kind.of(options), model, loading)
         if out is not None:
             _write(groups, out)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from itertools import chain
 from pathlib import Path
@@ -21,6 +21,7 @@ from tacit.cli.options import (
     ModelsOrFile,
     Output,
     declared,
+    group,
 )
 from tacit.documents import similar
 from tacit.engine.options import EngineOptions
@@ -119,14 +120,7 @@ def probe_group(
     ``help_of`` the help text of the command.
     """
     members = {"verb": staticmethod(verb), "help_of": staticmethod(help_of)}
-    return typer.Typer(
-        help=about,
-        cls=type("Probes", (ProbeCommands,), members),
-        callback=lambda: None,
-        no_args_is_help=True,
-        add_completion=False,
-        rich_markup_mode=None,
-    )
+    return group(about, type("Probes", (ProbeCommands,), members))
 
 
 def echo_runs(runs: Runs, *, tables: bool = False) -> None:
@@ -167,67 +161,50 @@ def echo_estimates(estimates: Mapping[str, Mapping[str, Any]], *, as_json: bool)
 
 def echo_estimate(estimate: Mapping[str, Any], *, as_json: bool = False) -> None:
     """Print the estimate that ``--dry-run`` computes for one model."""
-    if as_json:
-        typer.echo(json.dumps(estimate))
-        return
+    typer.echo(json.dumps(estimate) if as_json else "\n".join(_estimate_text(estimate)))
+
+
+def _estimate_text(estimate: Mapping[str, Any]) -> Iterator[str]:
+    from tacit.runs.estimate import Cost, priced
+
     name = f"{estimate['model']}: " if "model" in estimate else ""
-    if "calls" in estimate:
-        from tacit.runs.estimate import Cost
-
+    is_tried = "calls" not in estimate  # else only the calls of a chat are counted
+    if is_tried:
+        # The estimate's `distinct` leaves out the skipped prompts.
+        distinct = estimate["distinct"] + estimate["skipped"]
+        yield f"{name}{several(estimate['prompts'], 'prompt')}, {distinct:,} distinct:"
+    else:
         cost = Cost(**{one.name: estimate[one.name] for one in fields(Cost)})
-        typer.echo(
-            f"{name}{cost.sentence}\n{_by_group(estimate)}{_asked(estimate)}No prompt was sent."
-        )
-        return
-    skipped = (
-        f"to skip: {several(estimate['skipped'], 'prompt')} longer than the model's context "
-        "window\n"
-        if estimate["skipped"]
-        else ""
-    )
-    # The estimate's `distinct` leaves out the skipped prompts.
-    typer.echo(
-        f"{name}{several(estimate['prompts'], 'prompt')}, "
-        f"{estimate['distinct'] + estimate['skipped']:,} distinct:\n{_by_group(estimate)}{skipped}"
-        f"cached: {several(estimate['stored'], 'prompt')}\n"
-        f"to query: {several(estimate['to_ask'], 'prompt')}, "
-        f"{several(estimate['tokens'], 'token')}, "
-        f"about {progress.duration(estimate['seconds'])} (estimated from a short trial, "
-        "so it depends on the load of the machine)\n"
-        f"{_sent(estimate)}{_asked(estimate)}Nothing was stored or written."
-    )
-
-
-def _sent(estimate: Mapping[str, Any]) -> str:
-    """Format what a server would be sent, and its cost; empty of a model in this process."""
-    if "requests" not in estimate:
-        return ""
-    from tacit.runs.estimate import priced
-
-    return (
-        f"to the server: {several(estimate['requests'], 'request')}, "
-        f"{several(estimate['prompt_tokens'], 'prompt token')}, "
-        f"{several(estimate['answer_tokens'], 'generated token')}{priced(estimate['dollars'])}\n"
-    )
-
-
-def _asked(estimate: Mapping[str, Any]) -> str:
-    """Format what ``--limit`` counts, and the cost with the opposite of ``--fast``."""
-    lines = [f"--limit: {estimate['limit']}"] if "limit" in estimate else []
-    for key in ("with_fast", "without_fast"):
-        if key in estimate:
-            each, name = estimate[key], key.replace("_fast", " --fast")
-            time = f", about {progress.duration(each['seconds'])}" if "seconds" in each else ""
-            asked = each.get("to_ask", each["distinct"])
-            lines.append(f"{name}: {several(asked, 'prompt')} to query{time}")
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _by_group(estimate: Mapping[str, Any]) -> str:
-    """Format the number of prompts in each group of requests; empty if there is one group."""
+        yield f"{name}{cost.sentence}"
     groups = estimate.get("groups", {})
-    sizes = ", ".join(f"{name} {size:,}" for name, size in groups.items())
-    return f"by group: {sizes}\n" if len(groups) > 1 else ""
+    if len(groups) > 1:
+        yield f"by group: {', '.join(f'{name} {size:,}' for name, size in groups.items())}"
+    if is_tried and estimate["skipped"]:
+        skipped = several(estimate["skipped"], "prompt")
+        yield f"to skip: {skipped} longer than the model's context window"
+    if is_tried:
+        yield f"cached: {several(estimate['stored'], 'prompt')}"
+        yield (
+            f"to query: {several(estimate['to_ask'], 'prompt')}, "
+            f"{several(estimate['tokens'], 'token')}, "
+            f"about {progress.duration(estimate['seconds'])} (estimated from a short trial, "
+            "so it depends on the load of the machine)"
+        )
+    if "requests" in estimate:
+        yield (
+            f"to the server: {several(estimate['requests'], 'request')}, "
+            f"{several(estimate['prompt_tokens'], 'prompt token')}, "
+            f"{several(estimate['answer_tokens'], 'generated token')}{priced(estimate['dollars'])}"
+        )
+    if "limit" in estimate:
+        yield f"--limit: {estimate['limit']}"
+    for key in ("with_fast", "without_fast"):  # the cost with the opposite of --fast
+        if key in estimate:
+            each = estimate[key]
+            time = f", about {progress.duration(each['seconds'])}" if "seconds" in each else ""
+            asked = several(each.get("to_ask", each["distinct"]), "prompt")
+            yield f"{key.replace('_fast', ' --fast')}: {asked} to query{time}"
+    yield "Nothing was stored or written." if is_tried else "No prompt was sent."
 
 
 @dataclass(frozen=True)
