@@ -7,7 +7,7 @@ subject and the object.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -119,6 +119,20 @@ def supporting(wanted: Booleans, true: Booleans, rules: Rules) -> None:
                 wanted[:, r] |= true[:, r] & ~own & (((ends @ steps) > 0) | ((steps @ ends) > 0))
         for r, s, turned in rules.implications:
             wanted[:, r] |= true[:, r] & (swapped(wanted[:, s]) if turned else wanted[:, s])
+
+
+@lru_cache(maxsize=64)
+def consequences(rules: Rules, n: int) -> tuple[list[Link], list[Link]]:
+    """Return what a statement about two items, or one if n is 1, implies, and what it rules out."""
+    each = np.arange(len(rules.relations))
+    true = np.zeros((len(each), len(each), n, n), dtype=bool)
+    true[each, each, 0, n - 1] = True
+    close(true, rules)
+    implied, excluded = (
+        [(r, s, x > 0) for r, s, x, _ in np.argwhere(found).tolist()]
+        for found in (true, denied(true, rules))
+    )
+    return implied, excluded
 
 
 def swapped(statements: Booleans) -> Booleans:

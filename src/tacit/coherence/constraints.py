@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from tacit.coherence.closure import Booleans, Integers, Link, Rules
+from tacit.coherence.closure import Booleans, Integers, Link, Rules, consequences
 from tacit.coherence.components import families
 from tacit.coherence.ontology import Ontology
 from tacit.coherence.relation import Relation
@@ -90,20 +90,10 @@ def clauses_of(rules: Rules, n: int) -> Clauses:
     for position, each in enumerate(rules.relations):
         if each.symmetric:
             index[position] = np.maximum(index[position], index[position].T)
-    first, then = _linked(rules, rules.implications, variables, index)
+    implied, excluded = consequences(rules, min(n, 2))
+    first, then = _linked(implied, variables, index)
     implications = _sorted(first[first != then], then[first != then], len(variables))
-    links = [_linked(rules, rules.exclusions, variables, index)]
-    above = np.triu_indices(n, 1)
-    links += [
-        (index[position][above], index[position].T[above])
-        for position, each in enumerate(rules.relations)
-        if each.asymmetric and n > 1
-    ]
-    links += [
-        (index[position].ravel(), index[position].ravel())  # a statement that excludes itself
-        for position, each in enumerate(rules.relations)
-        if each.irreflexive and n == 1
-    ]
+    links = [_linked(excluded, variables, index)]
     links += [
         pairs
         for each, here in zip(rules.relations, index, strict=True)
@@ -138,7 +128,7 @@ def triples_of(rules: Rules, n: int) -> Integers:
 
 
 def _linked(
-    rules: Rules, links: tuple[Link, ...], variables: Integers, index: Integers
+    links: Sequence[Link], variables: Integers, index: Integers
 ) -> tuple[Integers, Integers]:
     """Return two arrays: the first and second statement of each implication or exclusion."""
     nothing = np.empty(0, dtype=np.int64)
@@ -146,11 +136,8 @@ def _linked(
     for a, b, turned in links:
         numbers = np.flatnonzero(variables[:, 0] == a)
         i, j = variables[numbers, 1], variables[numbers, 2]
-        # A symmetric statement represents both directions, and each has consequences.
-        readings = [(i, j), (j, i)] if rules.relations[a].symmetric else [(i, j)]
-        for x, y in readings:
-            ones.append(numbers)
-            others.append(index[b, y, x] if turned else index[b, x, y])
+        ones.append(numbers)
+        others.append(index[b, j, i] if turned else index[b, i, j])
     return np.concatenate(ones), np.concatenate(others)
 
 
