@@ -30,16 +30,24 @@ class Rules:
     implications: tuple[Link, ...] = ()
     exclusions: tuple[Link, ...] = ()
 
-    @property
-    def transitive(self) -> bool:
-        """Whether at least one relation is transitive."""
-        return any(each.transitive for each in self.relations)
+    @cached_property
+    def canonical(self) -> Integers:
+        """The index of each relation, or of its inverse if that comes first."""
+        found = np.arange(len(self.relations))
+        for r, s, turned in self.implications:
+            found[r] = min(r, s) if turned else found[r]
+        return found
+
+    @cached_property
+    def transitive(self) -> list[int]:
+        """The transitive relations, without those whose inverse comes first."""
+        return [r for r in np.unique(self.canonical).tolist() if self.relations[r].transitive]
 
     @property
     def order(self) -> bool:
-        """Whether there is one relation, which is an order."""
-        first, *more = self.relations
-        alone = not (more or self.implications or self.exclusions)
+        """Whether there is one relation, besides its inverse, which is an order."""
+        first = self.relations[0]
+        alone = not (self.canonical.any() or self.exclusions)
         unique = first.functional or first.inverse_functional
         return alone and first.transitive and first.asymmetric and not unique
 
@@ -52,7 +60,7 @@ class Rules:
         """
         each = self.relations
         found = np.array([[r.functional for r in each], [r.inverse_functional for r in each]])
-        found |= self.transitive
+        found |= bool(self.transitive)
         before = np.zeros_like(found)
         while (found != before).any():
             before = found.copy()
