@@ -21,7 +21,6 @@ from tacit.tables import (
     recorded_path,
     table_path,
     write_table,
-    write_tables,
 )
 
 pd = pytest.importorskip("pandas")
@@ -68,12 +67,6 @@ def test_delimited_text_gives_back_any_text(
     frame = pl.DataFrame(rows, schema=["a", "b"], orient="row")
     write_table(frame, tmp_path / f"t{suffix}")
     assert read_table(tmp_path / f"t{suffix}").equals(frame)
-
-
-def test_no_table_is_written_when_one_cannot_be(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="unsupported suffix"):
-        write_tables([(TABLE, tmp_path / "1.csv"), (TABLE, tmp_path / "2.doc")])
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

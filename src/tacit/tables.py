@@ -160,14 +160,6 @@ def write_table(frame: pl.DataFrame, path: Path | str) -> None:
     publish_bytes(Path(path), content.getbuffer())
 
 
-def write_tables(tables: Sequence[tuple[pl.DataFrame, Path]]) -> None:
-    """Write several tables, each atomically."""
-    for _, path in tables:
-        check_suffix(path)
-    for frame, path in tables:
-        write_table(frame, path)
-
-
 def check_suffix(path: Path | str) -> str:
     """Return the suffix of a path, or raise an error if no table format has it."""
     suffix = Path(path).suffix

@@ -13,7 +13,8 @@ from scipy.sparse import csr_array
 from tacit.coherence import integer_program, orders
 from tacit.coherence import rows as rows_of_programs
 from tacit.coherence.closure import Booleans, Integers, Rules
-from tacit.coherence.constraints import clauses_of, families_of, triples_of
+from tacit.coherence.components import families
+from tacit.coherence.constraints import clauses_of, triples_of
 from tacit.coherence.enumeration import all_assignments, best_assignments
 from tacit.coherence.integer_program import Program, solve_program
 from tacit.coherence.ontology import Ontology
@@ -24,9 +25,8 @@ from tacit.coherence.solve import solve
 
 def family(name: str, relation: str) -> Rules:
     ontology = Ontology.load(name)
-    families = families_of(ontology)
-    number = int(families.places[0][list(ontology.relations).index(relation)])
-    return families.rules[number]
+    number = list(ontology.relations).index(relation)
+    return next(rules for members, rules in families(ontology.rules) if number in members)
 
 
 ORDER = family("parts", "above")
@@ -130,7 +130,8 @@ def test_statements_that_fit_together_are_taken_at_once(seed: int) -> None:
     fits = (rank[first] < rank[second]) & (random.random(len(first)) < 0.2)
     weights = np.where(fits, random.integers(1, 100, len(first)), 0)
     none = np.zeros(0, np.int64)
-    bucket = Bucket(ORDER, none, np.arange(8)[None], weights[None], none, (none, none), "abcdefgh")
+    items = np.arange(8)[None]
+    bucket = Bucket(none, ORDER, none, items, weights[None], none, (none, none), "abcdefgh")
     (by_sets,) = solve([bucket])
     program = Program(ORDER, 8, weights, bucket.ties(np.array([0]))[0], total=True)
     at_once = solve_program(program)

@@ -117,7 +117,7 @@ def check(
     Example: tacit check beliefs.tsv --ontology taxonomy
     """
     from tacit.outputs import check_outputs, table_with
-    from tacit.tables import write_tables
+    from tacit.tables import write_table
 
     outputs = (
         (violations, table_with("a table of violated constraints", "constraint", "subject_1")),
@@ -134,7 +134,8 @@ def check(
     tables = [] if violations is None else [(checked.violations, violations)]
     tables += [] if conflicts is None else [(checked.conflicts, conflicts)]
     tables += [] if by_group is None else [(checked.groups, by_group)]
-    write_tables(tables)
+    for table, path in tables:
+        write_table(table, path)
     if as_json:
         typer.echo(json.dumps(checked.to_json(), default=str))  # a group can be a date
         return
@@ -263,7 +264,7 @@ def repair(
     Example: tacit repair beliefs.tsv --objective log-odds --out repaired.tsv
     """
     from tacit.outputs import check_outputs, table_with
-    from tacit.tables import write_tables
+    from tacit.tables import write_table
 
     outputs = (
         (out, table_with("a table of repaired beliefs", "believed", "repaired")),
@@ -279,7 +280,8 @@ def repair(
     tables = [(repaired.beliefs, out)]
     tables += [] if by_group is None else [(repaired.table, by_group)]
     tables += [] if assignment is None else [(repaired.assignment, assignment)]
-    write_tables(tables)
+    for table, path in tables:
+        write_table(table, path)
     if as_json:
         typer.echo(json.dumps(repaired.to_json()))
         return

@@ -7,7 +7,7 @@ subject and the object.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -30,16 +30,24 @@ class Rules:
     implications: tuple[Link, ...] = ()
     exclusions: tuple[Link, ...] = ()
 
-    @property
-    def transitive(self) -> bool:
-        """Whether at least one relation is transitive."""
-        return any(each.transitive for each in self.relations)
+    @cached_property
+    def canonical(self) -> Integers:
+        """The index of each relation, or of its inverse if that comes first."""
+        found = np.arange(len(self.relations))
+        for r, s, turned in self.implications:
+            found[r] = min(r, s) if turned else found[r]
+        return found
+
+    @cached_property
+    def transitive(self) -> list[int]:
+        """The transitive relations, without those whose inverse comes first."""
+        return [r for r in np.unique(self.canonical).tolist() if self.relations[r].transitive]
 
     @property
     def order(self) -> bool:
-        """Whether there is one relation, which is an order."""
-        first, *more = self.relations
-        alone = not (more or self.implications or self.exclusions)
+        """Whether there is one relation, besides its inverse, which is an order."""
+        first = self.relations[0]
+        alone = not (self.canonical.any() or self.exclusions)
         unique = first.functional or first.inverse_functional
         return alone and first.transitive and first.asymmetric and not unique
 
@@ -52,7 +60,7 @@ class Rules:
         """
         each = self.relations
         found = np.array([[r.functional for r in each], [r.inverse_functional for r in each]])
-        found |= self.transitive
+        found |= bool(self.transitive)
         before = np.zeros_like(found)
         while (found != before).any():
             before = found.copy()
@@ -119,6 +127,20 @@ def supporting(wanted: Booleans, true: Booleans, rules: Rules) -> None:
                 wanted[:, r] |= true[:, r] & ~own & (((ends @ steps) > 0) | ((steps @ ends) > 0))
         for r, s, turned in rules.implications:
             wanted[:, r] |= true[:, r] & (swapped(wanted[:, s]) if turned else wanted[:, s])
+
+
+@lru_cache(maxsize=64)
+def consequences(rules: Rules, n: int) -> tuple[list[Link], list[Link]]:
+    """Return what a statement about two items, or one if n is 1, implies, and what it rules out."""
+    each = np.arange(len(rules.relations))
+    true = np.zeros((len(each), len(each), n, n), dtype=bool)
+    true[each, each, 0, n - 1] = True
+    close(true, rules)
+    implied, excluded = (
+        [(r, s, x > 0) for r, s, x, _ in np.argwhere(found).tolist()]
+        for found in (true, denied(true, rules))
+    )
+    return implied, excluded
 
 
 def swapped(statements: Booleans) -> Booleans:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from tacit.coherence.closure import Booleans, Rules, close, denied, supporting
+from tacit.coherence.closure import Booleans, Rules, close, consequences, denied, supporting
 from tacit.coherence.coded import Coded
 from tacit.coherence.components import arrays
 
@@ -83,6 +83,8 @@ class _Search:
     largest: int
 
     def __post_init__(self) -> None:
+        implied, self.excluded = consequences(self.rules, 2)
+        self.implied = [(r, s, turned) for r, s, turned in implied if turned or r != s]
         self.supports: dict[Statement, list[Support]] = {each: [] for each in self.wanted}
         self.waiting: list[tuple[int, list[int], Statement]] = []
         self.seen: set[tuple[Statement, Support]] = set()
@@ -132,9 +134,7 @@ class _Search:
         """Yield what follows from a statement, and the rows that it follows from besides."""
         r, x, y, *chained = statement
         each, none = self.rules.relations[r], frozenset[int]()
-        if each.symmetric:
-            yield (r, y, x, *chained), none
-        for of, s, turned in self.rules.implications:
+        for of, s, turned in self.implied:
             if of == r:
                 # What a chain implies also follows from a chain of what its steps imply.
                 yield (s, *((y, x) if turned else (x, y)), *chained), none
@@ -163,11 +163,9 @@ class _Search:
     def _rivals(self, r: int, x: int, y: int) -> Iterator[Statement]:
         """Yield the statements that are never true together with one."""
         each = self.rules.relations[r]
-        if each.asymmetric:
-            yield r, y, x
-        for one, other, _ in self.rules.exclusions:
-            if r in (one, other):
-                yield other if r == one else one, x, y
+        for of, s, turned in self.excluded:
+            if of == r:
+                yield (s, y, x) if turned else (s, x, y)
         if each.functional and x != y:
             yield from ((r, x, z) for z in self.objects[r, x] if z not in (x, y))
         if each.inverse_functional and x != y:

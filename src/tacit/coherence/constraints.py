@@ -1,35 +1,22 @@
-"""Split the relations of an ontology into families that can be repaired independently."""
+"""The statements about n items, and the constraints on them, as arrays of integers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from tacit.coherence.closure import Booleans, Integers, Link, Rules
-from tacit.coherence.components import families
-from tacit.coherence.ontology import Ontology
-from tacit.coherence.relation import Relation
-
-
-@dataclass(frozen=True)
-class Families:
-    """Families of relations, which can be repaired independently.
-
-    A relation and its inverse are one relation of a family. ``places`` are, for each relation of
-    the ontology, its family, its position there, and whether subject and object are swapped there.
-    """
-
-    relations: tuple[Relation, ...]
-    rules: tuple[Rules, ...]
-    places: tuple[Integers, Integers, Booleans]
+from tacit.coherence.closure import Integers, Link, Rules, consequences
 
 
 @dataclass(frozen=True)
 class Clauses:
-    """All statements about n items, and their constraints except transitive constraints."""
+    """All statements about n items, and their constraints except transitive constraints.
+
+    Equivalent statements, such as inverse ones, are one variable: relation, subject and object.
+    """
 
     variables: Integers
     implications: Integers
@@ -37,48 +24,12 @@ class Clauses:
     index: Integers
 
 
-def families_of(ontology: Ontology) -> Families:
-    """Divide the relations of an ontology into those that no constraint connects."""
-    rules = ontology.rules
-    count = len(rules.relations)
-    first = np.arange(count)
-    for r, s, turned in rules.implications:
-        first[r] = min(r, s) if turned else first[r]
-    reversed_ = first != np.arange(count)
-    family, position = np.zeros((2, count), dtype=np.int64)
-    found = []
-    for number, (members, mine) in enumerate(families(rules)):
-        family[members] = number
-        kept = members[~reversed_[members]]
-        position[members] = np.searchsorted(kept, first[members])
-        links = [
-            _merged(each, members, position, reversed_)
-            for each in (mine.implications, mine.exclusions)
-        ]
-        found.append(Rules(tuple(rules.relations[r] for r in kept), *links))
-    return Families(rules.relations, tuple(found), (family, position, reversed_))
-
-
-def _merged(
-    links: tuple[Link, ...], members: Integers, position: Integers, reversed_: Booleans
-) -> tuple[Link, ...]:
-    """Return links between relations of which each stands for its inverse as well."""
-    each = {
-        (
-            int(position[members[r]]),
-            int(position[members[s]]),
-            bool(reversed_[members[r]] ^ reversed_[members[s]] ^ turned),
-        )
-        for r, s, turned in links
-    }
-    # A relation and its inverse are one, which implies itself.
-    return tuple(sorted(link for link in each if link[0] != link[1] or link[2]))
-
-
 @lru_cache(maxsize=64)
 def clauses_of(rules: Rules, n: int) -> Clauses:
     """Return the statements about n items, and their constraints except transitive ones."""
-    there = np.ones((len(rules.relations), n, n), dtype=bool)
+    canonical = rules.canonical
+    there = np.zeros((len(canonical), n, n), dtype=bool)
+    there[np.unique(canonical)] = True
     for position, each in enumerate(rules.relations):
         if n > 1:
             np.fill_diagonal(there[position], val=False)
@@ -90,20 +41,12 @@ def clauses_of(rules: Rules, n: int) -> Clauses:
     for position, each in enumerate(rules.relations):
         if each.symmetric:
             index[position] = np.maximum(index[position], index[position].T)
-    first, then = _linked(rules, rules.implications, variables, index)
+    for inverse in np.flatnonzero(canonical != np.arange(len(canonical))):
+        index[inverse] = index[canonical[inverse]].T
+    implied, excluded = consequences(rules, min(n, 2))
+    first, then = _linked(implied, variables, index)
     implications = _sorted(first[first != then], then[first != then], len(variables))
-    links = [_linked(rules, rules.exclusions, variables, index)]
-    above = np.triu_indices(n, 1)
-    links += [
-        (index[position][above], index[position].T[above])
-        for position, each in enumerate(rules.relations)
-        if each.asymmetric and n > 1
-    ]
-    links += [
-        (index[position].ravel(), index[position].ravel())  # a statement that excludes itself
-        for position, each in enumerate(rules.relations)
-        if each.irreflexive and n == 1
-    ]
+    links = [_linked(excluded, variables, index)]
     links += [
         pairs
         for each, here in zip(rules.relations, index, strict=True)
@@ -130,15 +73,13 @@ def triples_of(rules: Rules, n: int) -> Integers:
     different = (i != j) & (j != k) & (i != k)
     i, j, k = i[different], j[different], k[different]
     found = [
-        np.stack([index[c, i, j], index[c, j, k], index[c, i, k]], axis=1)
-        for c, each in enumerate(rules.relations)
-        if each.transitive
+        np.stack([index[c, i, j], index[c, j, k], index[c, i, k]], axis=1) for c in rules.transitive
     ]
     return np.concatenate([*found, np.empty((0, 3), dtype=np.int64)])
 
 
 def _linked(
-    rules: Rules, links: tuple[Link, ...], variables: Integers, index: Integers
+    links: Sequence[Link], variables: Integers, index: Integers
 ) -> tuple[Integers, Integers]:
     """Return two arrays: the first and second statement of each implication or exclusion."""
     nothing = np.empty(0, dtype=np.int64)
@@ -146,11 +87,8 @@ def _linked(
     for a, b, turned in links:
         numbers = np.flatnonzero(variables[:, 0] == a)
         i, j = variables[numbers, 1], variables[numbers, 2]
-        # A symmetric statement represents both directions, and each has consequences.
-        readings = [(i, j), (j, i)] if rules.relations[a].symmetric else [(i, j)]
-        for x, y in readings:
-            ones.append(numbers)
-            others.append(index[b, y, x] if turned else index[b, x, y])
+        ones.append(numbers)
+        others.append(index[b, j, i] if turned else index[b, i, j])
     return np.concatenate(ones), np.concatenate(others)
 
 

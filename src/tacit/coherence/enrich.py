@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from tacit.coherence.closure import close, denied
+from tacit.coherence.coded import code
 from tacit.coherence.components import arrays
 from tacit.errors import DataError, RequestError
 from tacit.strings import Spellings
@@ -106,38 +107,26 @@ def _group_text(statements: pl.DataFrame, groups: list[str]) -> str:
 
 def _labels(given: pl.DataFrame, groups: list[str], ontology: Ontology) -> pl.DataFrame:
     """Return all implied statements in the documented order; a contradictory one has no label."""
-    # An item of a group is numbered by the position of its first mention.
-    position, item = pl.col("position"), pl.concat_list("subject", "object")
-    mentions = (
-        given.select(item=item, key=pl.struct(groups) if groups else pl.lit(0))
-        .explode("item")
-        .with_row_index("position")
-        .with_columns(node=position.first().over("key", "item"), group=position.first().over("key"))
-        .cast({"node": pl.Int64})
-    )
-    relations = pl.Series(list(ontology.relations), dtype=pl.Enum(list(ontology.relations)))
-    relation = given["relation"].cast(relations.dtype).to_physical().to_numpy()
+    coded = code(given, list(ontology.relations), groups)
     every = np.ones(len(given), dtype=bool)
-    found = [pl.DataFrame(schema={**dict.fromkeys("sro", pl.Int64), "label": pl.Boolean})]
-    ends = mentions["node"].to_numpy().reshape(-1, 2).T
-    for of in arrays(ends, relation, ontology.rules, every):
+    found = [pl.DataFrame(schema={**dict.fromkeys("gsro", pl.Int64), "label": pl.Boolean})]
+    for of in arrays(coded.ends, coded.relation, ontology.rules, every):
         (true,) = of.sets
         close(true, of.rules)
         false = denied(true, of.rules)
         part, r, one, other = which = np.nonzero(true | false)
-        s, o = of.items[part, one], of.items[part, other]
-        frame = pl.DataFrame({"s": s, "r": of.relations[r], "o": o})
+        group, item = np.divmod(of.items, len(coded.items))
+        codes = (group[part, 0], item[part, one], of.relations[r], item[part, other])
         label = pl.when(~pl.Series(true[which] & false[which])).then(pl.Series(true[which]))
-        found.append(frame.with_columns(label=label))
+        found.append(pl.DataFrame(dict(zip("gsro", codes, strict=True))).with_columns(label=label))
     labels = pl.concat(found)
-    labels = labels.with_columns(group=mentions["group"].gather(labels["s"]))
-    labels = labels.sort("group", "s", "o", "r")
-    named = pl.DataFrame(
-        {
-            "subject": mentions["item"].gather(labels["s"]),
-            "relation": relations.gather(labels["r"]).cast(pl.String),
-            "object": mentions["item"].gather(labels["o"]),
-            "label": labels["label"],
-        }
+    group, subject, obj = (labels[name].to_numpy() for name in "gso")
+    _, first_row = np.unique(coded.group, return_index=True)
+    nodes, first = np.unique(coded.ends.T, return_index=True)
+    mentioned = (
+        first[np.searchsorted(nodes, group * len(coded.items) + item)] for item in (obj, subject)
     )
-    return named.hstack(mentions["key"].gather(labels["s"]).struct.unnest()) if groups else named
+    labels = labels[np.lexsort((labels["r"], *mentioned, first_row[group]))]
+    return coded.beside(
+        labels["g"], pl.DataFrame({**coded.words(labels), "label": labels["label"]})
+    )

@@ -14,10 +14,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from tacit.coherence.closure import Rules, close, denied
+from tacit.coherence.closure import Rules, consequences
 from tacit.coherence.relation import Filled, Relation
 from tacit.documents import problem_in, read_as, similar
 from tacit.errors import RequestError
@@ -270,12 +269,9 @@ def _check_inverse(relation: Relation, inverse: Relation) -> None:
 
 def _check_possible(relation: Relation, relations: Mapping[str, Relation]) -> None:
     """Check that a relation can hold between two different items."""
-    rules = _rules(relations)
-    true = np.zeros((1, len(relations), 2, 2), dtype=bool)
-    true[0, list(relations).index(relation.name), 0, 1] = True
-    close(true, rules)
-    clash = np.any(true & denied(true, rules), axis=(0, 2, 3)).tolist()
-    both = [name for name, broken in zip(relations, clash, strict=True) if broken]
+    names = list(relations)
+    implied, excluded = consequences(_rules(relations), 2)
+    both = [names[s] for r, s, _ in {*implied} & {*excluded} if names[r] == relation.name]
     if not both:
         return
     # Among several conflicting relations, an implied one is closest to the mistake.

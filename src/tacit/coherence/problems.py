@@ -12,10 +12,10 @@ import numpy as np
 import polars as pl
 
 from tacit.coherence.beliefs import Beliefs
-from tacit.coherence.closure import Booleans, Floats, Integers, Rules, swapped
+from tacit.coherence.closure import Booleans, Floats, Integers, Rules
 from tacit.coherence.coded import Coded
-from tacit.coherence.components import by_size, connected, distinct
-from tacit.coherence.constraints import Families, clauses_of, families_of
+from tacit.coherence.components import by_size, connected, distinct, families
+from tacit.coherence.constraints import clauses_of
 from tacit.coherence.solve import Solutions, solve
 from tacit.coherence.violations import violations
 from tacit.english import several
@@ -45,9 +45,10 @@ class Bucket:
     """Repair problems with the same relations and the same number of items, one per row.
 
     ``variables`` are the numbers of the variables in the problems, and ``places`` their problem and
-    their statement.
+    their statement. ``relations`` are the indices of the relations among all.
     """
 
+    relations: Integers
     rules: Rules
     group: Integers
     items: Integers
@@ -85,9 +86,9 @@ def best_assignment(
     break_ties: bool = True,
 ) -> Assignment:
     """Find the consistent assignment of truth values with the largest total weight."""
-    coded, families = beliefs.coded, families_of(beliefs.ontology)
-    variables = _variables(coded, weights, families)
-    buckets = list(_buckets(variables, families, coded.items.to_list()))
+    coded, rules = beliefs.coded, beliefs.ontology.rules
+    variables = _variables(coded, weights, rules)
+    buckets = list(_buckets(variables, rules, coded.items.to_list()))
     answers = solve(buckets, deadline, break_ties=break_ties)
     true = np.zeros(len(variables.weight), dtype=bool)
     # A variable outside all problems could be true at no loss only if its weight is 0.
@@ -99,7 +100,7 @@ def best_assignment(
         free[bucket.variables] = answer.free[bucket.places]
         np.add.at(room, bucket.group, answer.bound - (bucket.weights * answer.true).sum(axis=1))
         np.logical_and.at(optimal, bucket.group, answer.optimal)
-    statements = _statements(buckets, answers, families)
+    statements = _statements(buckets, answers)
     _verify(statements, beliefs)
     settled = all(bool(answer.settled.all()) for answer in answers)
     of_row = variables.of_row
@@ -115,7 +116,7 @@ class _Variables:
 
     group: Integers
     family: Integers
-    position: Integers
+    relation: Integers
     first: Integers
     second: Integers
     weight: Integers
@@ -123,36 +124,38 @@ class _Variables:
     of_row: Integers
 
 
-def _variables(coded: Coded, weights: Integers, families: Families) -> _Variables:
+def _variables(coded: Coded, weights: Integers, rules: Rules) -> _Variables:
     """Merge equivalent statements, such as inverse statements, into one shared variable."""
-    family, position, turned = (of[coded.relation] for of in families.places)
+    relation = rules.canonical[coded.relation]
+    symmetric = np.array([each.symmetric for each in rules.relations])
+    turned = (relation != coded.relation) | (symmetric[relation] & (coded.subject > coded.object))
     first = np.where(turned, coded.object, coded.subject)
     second = np.where(turned, coded.subject, coded.object)
-    symmetric = np.array([relation.symmetric for relation in families.relations])
-    against = symmetric[coded.relation] & (first > second)
-    first, second = np.where(against, second, first), np.where(against, first, second)
-    # Renumbered first, because products of all five could overflow.
-    kinds = (coded.group * len(families.rules) + family) * len(families.relations) + position
+    # Renumbered first, because products of all four could overflow.
+    kinds = coded.group * len(rules.relations) + relation
     pairs = distinct(first * len(coded.items) + second)[1]
     keys = distinct(kinds)[1] * (int(pairs.max(initial=0)) + 1) + pairs
     _, of_first, of_row = np.unique(keys, return_index=True, return_inverse=True)
     weight = np.zeros(len(of_first), dtype=np.int64)
     np.add.at(weight, of_row, weights)
-    columns = np.stack([coded.group, family, position, first, second])
-    group, family, position, first, second = columns[:, of_first]
-    count = len(families.rules)
-    keys = group * count + family
+    columns = np.stack([coded.group, relation, first, second])
+    group, relation, first, second = columns[:, of_first]
+    family = np.zeros(len(rules.relations), dtype=np.int64)
+    for number, (members, _) in enumerate(families(rules)):
+        family[members] = number
+    family, order = family[relation], np.array([mine.order for _, mine in families(rules)])
+    keys = group * len(order) + family
     negative = np.zeros(int(keys.max(initial=-1)) + 1, dtype=bool)
     np.logical_or.at(negative, keys, weight < 0)
-    lossless = np.array([rules.order for rules in families.rules])[family] & ~negative[keys]
-    return _Variables(group, family, position, first, second, weight, lossless, of_row)
+    lossless = order[family] & ~negative[keys]
+    return _Variables(group, family, relation, first, second, weight, lossless, of_row)
 
 
-def _buckets(variables: _Variables, families: Families, names: Sequence[str]) -> Iterator[Bucket]:
+def _buckets(variables: _Variables, rules: Rules, names: Sequence[str]) -> Iterator[Bucket]:
     """Split the variables into independent repair problems, grouped by family and size."""
-    part = _problems(variables, families)
+    part = _problems(variables, rules)
     ends = np.stack([variables.first, variables.second])
-    for family, rules in enumerate(families.rules):
+    for family, (members, mine) in enumerate(families(rules)):
         for same in by_size(ends, np.where(variables.family == family, part, -1)):
             count, n = same.items.shape
             if n > _MOST_JOINED:
@@ -161,45 +164,38 @@ def _buckets(variables: _Variables, families: Families, names: Sequence[str]) ->
                     f"{n:,} items of one group; repair supports at most {_MOST_JOINED:,}; "
                     "split the group, or remove statements with a small weight"
                 )
-            clauses, rows = clauses_of(rules, n), same.rows
-            places = (same.component, clauses.index[variables.position[rows], *same.ends])
+            clauses, rows = clauses_of(mine, n), same.rows
+            position = np.searchsorted(members, variables.relation[rows])
+            places = (same.component, clauses.index[position, *same.ends])
             weights = np.zeros((count, len(clauses.variables)), dtype=np.int64)
             weights[places] = variables.weight[rows]
             group = np.zeros(count, dtype=np.int64)
             group[same.component] = variables.group[rows]
-            yield Bucket(rules, group, same.items, weights, rows, places, names)
+            yield Bucket(members, mine, group, same.items, weights, rows, places, names)
 
 
-def _problems(variables: _Variables, families: Families) -> Integers:
+def _problems(variables: _Variables, rules: Rules) -> Integers:
     """For each variable, return the number of its problem; -1 if it belongs to no problem."""
     # A statement of weight 0 can be true at no cost, so it counts as wanted, except in orders
     # without negative weights, where any statement can be true at no cost.
     wanted = np.where(variables.lossless, variables.weight > 0, variables.weight >= 0)
     ends = np.stack([variables.first, variables.second])
     width = int(ends.max(initial=0)) + 1
-    nodes = (variables.group * len(families.rules) + variables.family) * width + ends
-    keys = np.zeros(ends.shape, dtype=bool)
-    for family, rules in enumerate(families.rules):
-        mine = variables.family == family
-        keys[:, mine] = rules.keys[:, variables.position[mine]]
-    return connected(nodes, wanted, keys)
+    nodes = (variables.group * len(families(rules)) + variables.family) * width + ends
+    keys = np.zeros((2, len(rules.relations)), dtype=bool)
+    for members, mine in families(rules):
+        keys[:, members] = mine.keys
+    return connected(nodes, wanted, keys[:, variables.relation])
 
 
-def _statements(
-    buckets: Sequence[Bucket], answers: Sequence[Solutions], families: Families
-) -> pl.DataFrame:
+def _statements(buckets: Sequence[Bucket], answers: Sequence[Solutions]) -> pl.DataFrame:
     """Return every statement assigned true, with any inverse or symmetric counterpart."""
     found = [np.zeros((4, 0), dtype=np.int64)]
     for bucket, answer in zip(buckets, answers, strict=True):
         index = clauses_of(bucket.rules, bucket.items.shape[1]).index
-        true = answer.true[:, index] & (index >= 0)
-        for number, (family, position, turned) in enumerate(zip(*families.places, strict=True)):
-            if families.rules[family] is bucket.rules:
-                mine = swapped(true[:, position]) if turned else true[:, position]
-                problem, one, other = np.nonzero(mine)
-                subject, obj = bucket.items[problem, one], bucket.items[problem, other]
-                relation = np.full(len(problem), number)
-                found.append(np.stack([bucket.group[problem], subject, relation, obj]))
+        problem, r, one, other = np.nonzero(answer.true[:, index] & (index >= 0))
+        subject, obj = bucket.items[problem, one], bucket.items[problem, other]
+        found.append(np.stack([bucket.group[problem], subject, bucket.relations[r], obj]))
     return pl.DataFrame(dict(zip("gsro", np.concatenate(found, axis=1), strict=True)))
 
 

@@ -32,10 +32,9 @@ class ProgramRows:
         self._add(clauses.implications, (1, -1), 0)
         if self.total:
             self._add(clauses.exclusions, (-1, -1), -1)
-        transitive = sum(each.transitive for each in self.rules.relations)
         # In an order of all items, the three transitive rows around a cycle are equivalent.
-        triples = transitive * self.n * (self.n - 1) * (self.n - 2) // (3 if self.total else 1)
-        self.complete = triples <= _MOST_TRIPLES
+        triples = self.n * (self.n - 1) * (self.n - 2) // (3 if self.total else 1)
+        self.complete = len(self.rules.transitive) * triples <= _MOST_TRIPLES
         if self.complete:
             self._add(self._chains(triples_of(self.rules, self.n)), (1, 1, -1), 1)
 
@@ -80,22 +79,22 @@ class ProgramRows:
     def _violated(self, values: Floats, most: int, least: float) -> Integers:
         """Return transitive constraints that ``values`` violates by more than ``least``."""
         found, amounts = [np.empty((0, 3), dtype=np.int64)], [np.empty(0)]
-        for index, relation in zip(self.index, self.rules.relations, strict=True):
-            if relation.transitive:
-                dense = np.where(index >= 0, values[index], 0.0)
-                excess = dense[:, :, None] + dense[None, :, :] - dense[:, None, :] - 1.0
-                i, j, k = np.nonzero(excess > least)
-                apart = (i < np.minimum(j, k)) & (j != k) if self.total else i != k
-                i, j, k = i[apart], j[apart], k[apart]
-                found.append(np.stack([index[i, j], index[j, k], index[i, k]], axis=1))
-                amounts.append(excess[i, j, k])
+        for index in self.index[self.rules.transitive]:
+            dense = np.where(index >= 0, values[index], 0.0)
+            excess = dense[:, :, None] + dense[None, :, :] - dense[:, None, :] - 1.0
+            i, j, k = np.nonzero(excess > least)
+            apart = (i < np.minimum(j, k)) & (j != k) if self.total else i != k
+            i, j, k = i[apart], j[apart], k[apart]
+            found.append(np.stack([index[i, j], index[j, k], index[i, k]], axis=1))
+            amounts.append(excess[i, j, k])
         return _worst(found, amounts, most)
 
     def _violated_cycles(self, values: Floats, most: int) -> Integers:
         """Return violated cycle inequalities: statements along a cycle, then against it."""
         found, amounts = [np.empty((0, 6), dtype=np.int64)], [np.empty(0)]
-        for index, relation in zip(self.index, self.rules.relations, strict=True):
-            if relation.transitive and relation.asymmetric and not self.total:
+        for r in self.rules.transitive:
+            if self.rules.relations[r].asymmetric and not self.total:
+                index = self.index[r]
                 lead = np.where(index >= 0, values[index] - values[index.T], 0.0)
                 excess = lead[:, :, None] + lead[None, :, :] + lead.T[:, None, :] - 1.0
                 i, j, k = np.nonzero(excess > _TOLERANCE)

@@ -140,10 +140,10 @@ def _ordered(
 
 def _implied(true: Booleans, rules: Rules, n: int) -> Booleans:
     """Add to the statements of an order, one problem per row, those that they imply."""
-    index = clauses_of(rules, n).index
-    found = true[:, index] & (index >= 0)
+    clauses = clauses_of(rules, n)
+    found = true[:, clauses.index] & (clauses.index >= 0)
     close(found, rules)
-    listed: Booleans = found[:, index >= 0]
+    listed: Booleans = found[:, *clauses.variables.T]
     return listed
 
 

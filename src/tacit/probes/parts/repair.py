@@ -13,8 +13,7 @@ import polars as pl
 from tacit.coherence import Objective
 from tacit.coherence.beliefs import Beliefs
 from tacit.coherence.check import Check, check
-from tacit.coherence.components import distinct
-from tacit.coherence.constraints import families_of
+from tacit.coherence.components import distinct, families
 from tacit.coherence.ontology import Ontology
 from tacit.coherence.problems import best_assignment
 from tacit.coherence.repair import Repaired, repair, weights_of, whole_weights
@@ -126,9 +125,9 @@ def repaired_shuffled(
     judged: pl.DataFrame, ontology: Ontology, shuffles: int = 20, seed: int = 1
 ) -> pl.DataFrame:
     """Return the accuracy that repair reaches from shuffled beliefs, if there are gold labels."""
-    family, _, _ = families_of(ontology).places
-    families = dict(zip(ontology.relations, family.tolist(), strict=True))
-    numbered = pl.col("relation").replace_strict(families, return_dtype=pl.Int64)
+    names, divided = list(ontology.relations), families(ontology.rules)
+    family = {names[r]: number for number, (members, _) in enumerate(divided) for r in members}
+    numbered = pl.col("relation").replace_strict(family, return_dtype=pl.Int64)
     needed = pl.col("label").is_not_null().any().over(*DRAWING, numbered)
     # Families of relations are repaired separately, so the others need no repair.
     rows = in_order(judged.select(*STATEMENT, "p_true", "label")).with_columns(needed=needed)
