@@ -5,7 +5,6 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Mapping
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
@@ -16,12 +15,12 @@ import polars as pl
 import pytest
 
 import tacit
-from tacit import Run, Runs
+from tacit import Run
 from tacit.cli import main
 from tacit.coherence.ontology import Ontology
-from tacit.models.registry import DEMOS
+from tacit.models.registry import DEMO, DEMO_MASKED, DEMOS
 from tacit.probes.consistency.template import load_templates
-from tacit.sources.demo import NORMS, QUESTIONS, THINGS, planted
+from tacit.sources.demo import QUESTIONS, THINGS, planted
 from tests.cli.conftest import TRIPLES, Ran, Tacit
 from tests.cli.conftest import tacit as command
 
@@ -30,7 +29,7 @@ __all__ = ["command"]
 pytestmark = pytest.mark.slow
 
 README = Path(__file__).parents[1] / "README.md"
-DEMO = "tacit demo --no-open"
+COMMAND = "tacit demo --no-open"
 PLANTED = planted()
 STATEMENT = ("subject", "relation", "object")
 
@@ -41,7 +40,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     folder, printed = tmp_path_factory.mktemp("demo"), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed):
         patch.chdir(folder)
-        patch.setattr(sys, "argv", DEMO.split())
+        patch.setattr(sys, "argv", COMMAND.split())
         with pytest.raises(SystemExit) as stopped:
             main()
     assert not stopped.value.code
@@ -52,7 +51,7 @@ def test_the_readme_shows_what_the_demo_prints(demo: tuple[Path, list[str]]) -> 
     """Line by line; on another processor, the last digits of numbers may differ."""
     blocks = re.findall(r"```(\w+)\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
     (shown,) = (block for language, block in blocks if language == "text" and "Planted" in block)
-    assert any(line.startswith(DEMO) for _, block in blocks for line in block.splitlines())
+    assert any(line.startswith(COMMAND) for _, block in blocks for line in block.splitlines())
     folder, lines = demo
     printed = [line for line in lines if line[:7] != "Report:"]
     assert [masked(line) for line in printed] == [masked(line) for line in shown.splitlines()]
@@ -66,27 +65,29 @@ def masked(line: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def runs(demo: tuple[Path, list[str]]) -> dict[str, Runs]:
-    """The runs of both models with each probe; of consistency, with two pairs of answer words."""
+def runs(demo: tuple[Path, list[str]]) -> dict[str, dict[str, Run]]:
+    """The demo's runs, and those that it lacks of the masked model, with two pairs of words."""
     folder, _ = demo
     templates = load_templates()
     few = replace(templates, pairs=templates.pairs[:2])  # to be quick
-    asked: dict[str, Any] = {"model": [*DEMOS], "store": folder / "store", "progress": False}
+    asked: dict[str, Any] = {"store": folder / "store", "progress": False}
+    parts = tacit.run("parts", model=DEMO_MASKED, drawings=THINGS, **asked)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tacit.probes.consistency.template._shipped", lambda: few)
-        consistency = tacit.run(
-            "consistency", questions=QUESTIONS, kb=folder / "knowledge.kb", **asked
-        )
-    return {
-        "parts": tacit.run("parts", drawings=THINGS, **asked),
-        "consistency": consistency,
-        "assumptions": tacit.run("assumptions", norms=NORMS, orders="main", **asked),
+        asked |= {"questions": QUESTIONS, "kb": folder / "knowledge.kb"}
+        consistency = tacit.run("consistency", model=DEMO_MASKED, **asked)
+    found = {
+        DEMO: {name: tacit.load_run(folder / name) for name in ("parts", "consistency")},
+        DEMO_MASKED: {"parts": parts, "consistency": consistency},
     }
+    for model, of in found.items():
+        of["assumptions"] = tacit.load_run(folder / "assumptions" / model)
+    return found
 
 
 @pytest.fixture(params=DEMOS)
-def run(request: pytest.FixtureRequest, runs: dict[str, Runs]) -> Mapping[str, Run]:
-    return {probe: of[request.param] for probe, of in runs.items()}
+def run(request: pytest.FixtureRequest, runs: dict[str, dict[str, Run]]) -> dict[str, Run]:
+    return runs[request.param]
 
 
 def separates(scores: pl.DataFrame) -> None:
@@ -106,7 +107,7 @@ def separates(scores: pl.DataFrame) -> None:
     assert np.quantile(drawn, 0.025) > 0.8
 
 
-def test_each_probe_separates_taught_from_withheld_concepts(run: Mapping[str, Run]) -> None:
+def test_each_probe_separates_taught_from_withheld_concepts(run: dict[str, Run]) -> None:
     """By the background score, the reciprocal rank and the accuracy on what a drawing implies."""
     anchors = run["consistency"].tables["anchors"].drop_nulls("background_score")
     separates(anchors.group_by("cluster").agg(score=pl.col("background_score").mean()))
@@ -117,7 +118,7 @@ def test_each_probe_separates_taught_from_withheld_concepts(run: Mapping[str, Ru
     separates(beliefs.group_by("thing").agg(score=right.mean()))
 
 
-def test_the_facts_taught_wrong_are_the_ones_answered_wrong(run: Mapping[str, Run]) -> None:
+def test_the_facts_taught_wrong_are_the_ones_answered_wrong(run: dict[str, Run]) -> None:
     tables = run["consistency"].tables
     facts = tables["facts"].join(tables["fact_answers"].filter(expected="yes"), on="fact")
     taught = facts.filter(~pl.any_horizontal(pl.col("head", "tail").is_in([*PLANTED.withheld])))
@@ -125,7 +126,7 @@ def test_the_facts_taught_wrong_are_the_ones_answered_wrong(run: Mapping[str, Ru
     assert set(rows.iter_rows()) == PLANTED.wrong
 
 
-def test_the_contradictions_planted_are_the_ones_found_and_repaired(run: Mapping[str, Run]) -> None:
+def test_the_contradictions_planted_are_the_ones_found_and_repaired(run: dict[str, Run]) -> None:
     """Of taught things: the thing and both statements, of which one is left."""
     beliefs, ontology = run["parts"].tables["beliefs"], Ontology.load("parts")
     names = ("thing", *(f"{column}_{n}" for n in (1, 2) for column in STATEMENT))
@@ -142,7 +143,7 @@ def test_the_contradictions_planted_are_the_ones_found_and_repaired(run: Mapping
     assert tacit.check(repaired, ontology, believed="repaired").violations.is_empty()
 
 
-def test_knowing_the_background_predicts_the_answer(run: Mapping[str, Run]) -> None:
+def test_knowing_the_background_predicts_the_answer(run: dict[str, Run]) -> None:
     """Conceptual consistency is above chance: the lift's interval is clear of 0."""
     assert run["consistency"].tables["consistency"]["lift_low"].item() > 0
 

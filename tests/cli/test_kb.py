@@ -70,16 +70,11 @@ def test_facts_of_a_file(tacit: Tacit, source: Path) -> None:
     assert {"with facts: 2", "Written: b.parquet"} <= {*ran.out.splitlines()}
 
 
-def test_bad_lines_are_reported_and_too_many_refused(tacit: Tacit, workplace: Path) -> None:
+def test_bad_lines_are_reported(tacit: Tacit, workplace: Path) -> None:
     (workplace / "few.tsv").write_text(TRIPLES * 20 + "half a line\n", encoding="utf-8")
     ran = tacit("kb", "import", "few.tsv", "--out", "few.kb")
     assert ran.code == 0
     assert "skipped 1 of 141 lines that could not be read: line 141: 'half a line'" in ran.err
-    (workplace / "many.tsv").write_text(TRIPLES + "half a line\n", encoding="utf-8")
-    ran = tacit("kb", "import", "many.tsv", "--out", "many.kb")
-    assert ran.code == 2
-    assert "line 8: 'half a line'" in ran.err
-    assert not (workplace / "many.kb").exists()
 
 
 UNLOADED = """

@@ -64,21 +64,6 @@ def chat(tacit: Tacit, server: Serving, drawings: Path) -> Run:
     return run
 
 
-def test_prompts_are_scored_and_the_second_time_taken_from_the_store(
-    tacit: Tacit, server: Serving, prompts: Path
-) -> None:
-    """The server is tried at each start, and then asked for what is not stored."""
-    options = ("--model", server.address, "--served-model", "toy", "--concurrency", 2, "--json")
-    ran = [tacit("score", prompts, *options, "--out", f"{n}.jsonl") for n in "ab"]
-    assert [one.code for one in ran] == [0, 0], ran[0].err
-    first, second = (json.loads(one.out) for one in ran)
-    assert (first["asked"], second["asked"], first["missing"]) == (2, 0, 0)
-    assert first["fingerprint"] == second["fingerprint"]
-    assert first["model"] == f"toy at {server.address}"
-    a, b = (prompts.with_name(f"{n}.jsonl").read_bytes() for n in "ab")
-    assert a == b
-
-
 def test_why_answers_are_missing_stays_with_the_run(
     tacit: Tacit, server: Serving, drawings: Path, workplace: Path
 ) -> None:

@@ -11,7 +11,9 @@ from typing import IO, Self
 
 from tacit.sources.drawings import demo_drawings
 
-PARTS_OF_A_PEACH = ("run", "parts", "--drawings", str(demo_drawings()), "--things", "peach")
+PARTS_OF_A_PEACH = (
+    *("run", "parts", "--drawings", str(demo_drawings()), "--things", "peach", "--no-report"),
+)
 """A run of the parts probe on one thing, without its model."""
 
 PEACH = (*PARTS_OF_A_PEACH, "--model", "demo")

@@ -11,8 +11,18 @@ pytestmark = pytest.mark.slow
 
 SUITE = ("suite", "suite.yaml", "--no-report")
 RUNS = [PARTS, {**PARTS, "name": "macaw", "preset": "macaw"}]
-MODELS = ("demo", "demo-masked")
+MODELS = ("first", "second")
 
+# Models that answer at once: what is killed is the suite.
+FAKES = """
+from tacit import FakeModel
+from tacit.models import loading
+
+def load(name, *_):
+    return FakeModel(lambda prompt, answer: -1.0 - len(prompt.text + answer) % 7, name)
+
+loading.find, loading.load_model = lambda *_: None, load
+"""
 # In the second run of the second model, before its last blocks are stored.
 STOPPED = """
 import os, signal, time
@@ -22,7 +32,7 @@ append, appended = store.Store.append, [0]
 
 def stopped(self, about, *rest):
     name = about["name"]
-    appended[0] += name == "demo-masked"
+    appended[0] += name == "second"
     if appended[0] == {after}:
         os.kill(os.getpid(), signal.{signal})
         time.sleep(2)
@@ -50,7 +60,7 @@ LocalExecutor._check = counted
 def whole(warm: Warm, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("whole-suite")
     written(folder, models=MODELS, runs=RUNS)
-    ended = warm.run(folder, *SUITE, setup=COUNTED + SMALL_BLOCKS)
+    ended = warm.run(folder, *SUITE, setup=FAKES + COUNTED + SMALL_BLOCKS)
     assert ended.status == 0, ended.said
     return folder
 
@@ -69,25 +79,25 @@ def test_a_suite_that_is_stopped_resumes(
     tmp_path: Path, warm: Warm, whole: Path, name: str
 ) -> None:
     written(tmp_path, models=MODELS, runs=RUNS)
-    first = [(text, at) for model, text, at in asked(whole) if model == "demo-masked"]
+    first = [(text, at) for model, text, at in asked(whole) if model == "second"]
     blocks = sum(at == 0 for _, at in first)
     assert blocks > 8, "the runs have several blocks"
-    setup = SMALL_BLOCKS + STOPPED.format(after=blocks - 2, signal=name)
+    setup = FAKES + SMALL_BLOCKS + STOPPED.format(after=blocks - 2, signal=name)
     ended = warm.run(tmp_path, *SUITE, setup=setup)
     assert ended.status == (130 if name == "SIGINT" else -signal.SIGKILL), ended.said
     assert "Traceback" not in ended.said
     assert states(tmp_path / "runs") == {
-        ("parts", "demo"): "done",
-        ("macaw", "demo"): "done",
-        ("parts", "demo-masked"): "done",
-        ("macaw", "demo-masked"): "waiting",
+        ("parts", "first"): "done",
+        ("macaw", "first"): "done",
+        ("parts", "second"): "done",
+        ("macaw", "second"): "waiting",
     }
     stored = segments(tmp_path)
-    ended = warm.run(tmp_path, *SUITE, setup=COUNTED + SMALL_BLOCKS)
+    ended = warm.run(tmp_path, *SUITE, setup=FAKES + COUNTED + SMALL_BLOCKS)
     assert ended.status == 0, ended.said
     assert ended.said.count("already finished") == 3
     rest = asked(tmp_path)
-    assert {model for model, _, _ in rest} == {"demo-masked"}
+    assert {model for model, _, _ in rest} == {"second"}
     assert 0 < len(rest) < len(first) / 2
     assert stored < segments(tmp_path) == segments(whole)
     for run in ("parts", "macaw"):

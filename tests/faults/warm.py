@@ -30,7 +30,9 @@ def _prepare() -> None:
 
     import tacit.cli.run
     import tacit.engine.store
+    import tacit.models.openai.loading
     import tacit.probes.parts.probe
+    import tacit.runs.figures
     import tacit.runs.workflow  # noqa: F401
     from tacit.models.loading import load_model
     from tacit.present.progress import silence_libraries

@@ -59,7 +59,7 @@ def cases() -> list[Case]:
     return [
         _run("parts", *PARTS, "120", *ONE),
         _run("parts-two", *PARTS, "120", *two),
-        _run("parts-beliefs", *PARTS, "120", "--beliefs", "beliefs.tsv"),
+        _run("parts-beliefs", *PARTS, "120", "--beliefs", "{beliefs}"),
         _run("consistency", *CONSISTENCY, *ONE, "--anchors", "choice,verify"),
         _run("consistency-two", *CONSISTENCY, *two, "--answering", "count"),
         _run(
@@ -69,12 +69,10 @@ def cases() -> list[Case]:
         ),
         _run("assumptions", *ASSUMPTIONS, "all", "--limit", "8", *masked),
         _run("assumptions-two", *ASSUMPTIONS, "main", *ONE, *masked),
-        Case("check", ("check", "beliefs.tsv", "--json")),
-        Case(
-            "repair", ("repair", "beliefs.tsv", "--out", "repaired.tsv", "--json"), "repaired.tsv"
-        ),
+        Case("check", ("check", "{beliefs}", "--json")),
+        Case("repair", ("repair", "{beliefs}", "--out", "repaired.tsv", "--json"), "repaired.tsv"),
         Case("reproduce-parrot", parrot),
-        Case("reproduce-parrot-beliefs", (*parrot, "--beliefs", "beliefs.tsv")),
+        Case("reproduce-parrot-beliefs", (*parrot, "--beliefs", "{beliefs}")),
         Case("reproduce-consistency", ("reproduce", *CONSISTENCY[1:], "--json")),
         Case("reproduce-sta", ("reproduce", "sta", "assumptions", "--json")),
         Case("kb-facts", ("kb", "facts", "golden.kb", question, "kennel", "tree", "--json")),
@@ -113,13 +111,14 @@ def recorded(folder: Path, chosen: Callable[[str], bool] = bool) -> dict[str, Di
         patch.chdir(folder)
         patch.delenv("TACIT_STORE", raising=False)
         install(patch)
-        _prepare()
+        _tacit(["kb", "import", str(FACTS), "--out", "golden.kb"])
         return {case.name: digest(case) for case in cases() if chosen(case.name)}
 
 
 def digest(case: Case) -> Digests:
     """The digests of one case's tables and of what it prints."""
-    arguments = [one.format(anchor=_anchor()) if "{" in one else one for one in case.arguments]
+    found_in = {"{anchor}": _anchor, "{beliefs}": _beliefs}
+    arguments = [found_in[one]() if one in found_in else one for one in case.arguments]
     printed = json.loads(_tacit(arguments))
     found = {"printed": _of_json(printed)}
     place = Path(case.out) if case.out else None
@@ -133,14 +132,13 @@ def digest(case: Case) -> Digests:
     return found
 
 
-def _prepare() -> None:
-    """The knowledge base, and beliefs that are drawn, for statements about the demo's things."""
-    _tacit(["kb", "import", str(FACTS), "--out", "golden.kb"])
-    _tacit([*PARTS, "120", *ONE, "--out", "prepared"])
-    asked = pl.read_parquet("prepared/questions.parquet")
+def _beliefs() -> str:
+    """A file of beliefs, which are drawn, for the statements of the first case."""
+    asked = pl.read_parquet("parts/questions.parquet")
     rows = asked.select("thing", "subject", "relation", "object").unique(maintain_order=True)
     drawn = [round(share("beliefs", *row), 6) for row in rows.iter_rows()]
     rows.with_columns(pl.Series("p_true", drawn)).write_csv("beliefs.tsv", separator="\t")
+    return "beliefs.tsv"
 
 
 def _anchor() -> str:

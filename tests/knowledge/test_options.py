@@ -10,17 +10,11 @@ from tacit.knowledge.options import CAP, BackgroundOptions
     ("given", "problem"),
     [
         ({"overlap": "some-words"}, "overlap is .* one of all-words, content-words"),
-        ({"parts": "apart"}, "parts is .* one of separate, pooled"),
-        ({"verbatim": "yes"}, "verbatim is .* one of on, off"),
-        ({"negatives": "other"}, "negatives is .* one of uniform, same-relation, matched"),
-        ({"paper_version": "reviewed"}, "one of review-lexicon, review, arxiv"),
         ({"paper_version": "review"}, "requires --tagger"),
         ({"paper_version": "arxiv", "tagger": "en_core_web_sm"}, "accept no tagger"),
         ({"tagger": "en_core_web_sm"}, "accept no tagger"),
         ({"length": 0}, "length is 0"),
         ({"length": 4}, "length 4; expected 1, 2 or 3"),
-        ({"cap": -1}, "cap is -1"),
-        ({"frequent": 0}, "frequent is 0"),
         ({"frequent": 5, "negatives": "matched"}, "leave out --frequent"),
     ],
 )
