@@ -40,12 +40,6 @@ def model_of(identity: Identity = IDENTITY) -> FakeModel:
     return model
 
 
-def test_scores_come_back_in_the_order_of_the_prompts(tmp_path: Path) -> None:
-    prompts = [Prompt(text, ("a", "bc")) for text in ("one", "three", "two!", "one")]
-    scores = Engine(model_of(), Store(tmp_path)).ask(prompts)
-    assert [score["bc"].logprob for score in scores] == [by_length(p, "bc") for p in prompts]
-
-
 def test_a_prompt_is_asked_once_however_often_it_stands_there(tmp_path: Path) -> None:
     """Also when its answers come in another order or in parts."""
     model = model_of()
@@ -215,14 +209,3 @@ def test_a_model_that_answers_fewer_requests_is_named(tmp_path: Path) -> None:
     model.answer = lambda requests: FakeModel(by_length).answer(requests)[1:]  # type: ignore[method-assign]
     with pytest.raises(ScoringError, match="fake returned 1 answer to 2 requests"):
         Engine(model, Store(tmp_path)).ask([Prompt("a", ("b",)), Prompt("c", ("d",))])
-
-
-def test_what_a_damaged_segment_held_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
-    prompts = [Prompt(f"text {'x' * n}", ("a", "b")) for n in range(6)]
-    whole = Engine(model_of(), Store(tmp_path), block_tokens=1, seconds=0).ask(prompts)
-    segment = sorted(tmp_path.glob("scores/*/*.parquet"))[2]
-    segment.write_bytes(segment.read_bytes()[:-40])
-    for asked in (1, 0):
-        model = model_of()
-        assert Engine(model, Store(tmp_path)).ask(prompts) == whole
-        assert len(model.asked) == asked

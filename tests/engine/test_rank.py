@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from tacit.engine.ask import Engine
-from tacit.engine.blocks import cut
 from tacit.engine.store import Store
-from tacit.errors import ModelError, ScoringError
+from tacit.errors import ScoringError
 from tacit.models.fake import FakeModel
 from tacit.requests import Prompt, Ranking, RankingPrompt, Standing, Vocabulary
 
@@ -86,17 +85,6 @@ def test_only_what_is_new_is_asked(
     assert model.ranked == new
 
 
-def test_texts_of_two_vocabularies_are_never_cut_apart() -> None:
-    prompts = [asked(f"text {n % 7}", vocabulary=(WORDS, FEW)[n % 2]) for n in range(14)]
-    blocks = cut(prompts, [n % 7 for n in range(14)], block_tokens=1)
-    assert [len({p.text for p in block.requests}) for block in blocks].count(1) >= 6
-    whose: dict[str, set[int]] = {}
-    for number, block in enumerate(blocks):
-        for prompt in block.requests:
-            whose.setdefault(prompt.text, set()).add(number)
-    assert all(len(numbers) == 1 for numbers in whose.values())
-
-
 def test_a_stored_run_is_read_without_a_model(tmp_path: Path) -> None:
     model = FakeModel(by_letters)
     (ours,) = Engine(model, Store(tmp_path)).ask([asked("x", "bear", "seal", top=2)])
@@ -110,15 +98,6 @@ def test_a_stored_run_is_read_without_a_model(tmp_path: Path) -> None:
     assert [(one["word"], one["logprob"]) for one in shared["top"]] == list(ours.top)
     assert (shared["normaliser"], shared["k"]) == (ours.normaliser, 2)
     assert (shared["several"], shared["missing"]) == (0, 1)
-
-
-class OnlyScores(FakeModel):
-    supports = frozenset({Prompt})
-
-
-def test_a_model_that_only_scores(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="served does not rank a vocabulary"):
-        Engine(OnlyScores(by_letters, "served"), Store(tmp_path)).ask([asked("x")])
 
 
 class Confused(FakeModel):

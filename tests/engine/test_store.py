@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 from tacit.engine.store import Store, encode, next_name
-from tacit.errors import RequestError, StoreError
+from tacit.errors import StoreError
 from tacit.requests import AnswerScore, Prompt, Ranking, RankingPrompt, Scores, Vocabulary
 
 MODEL = {"fingerprint": "f" * 64, "name": "made up"}
@@ -290,11 +290,3 @@ def test_a_person_s_own_files_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / ".gitignore").write_text("secret\n", encoding="utf-8")
     Store(tmp_path).append(MODEL, [PROMPT], scored(-1.0))
     assert (tmp_path / ".gitignore").read_text(encoding="utf-8") == "secret\n"
-
-
-def test_a_file_is_no_store(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    path.write_text("mine", encoding="utf-8")
-    with pytest.raises(RequestError, match="a folder"):
-        Store(path)
-    assert path.read_text(encoding="utf-8") == "mine"

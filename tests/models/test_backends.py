@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -10,12 +9,6 @@ import tacit
 from tacit.errors import ModelError
 from tacit.models.loading import load_model
 from tests.other_packages import installed
-
-NORMS = "concept,feature,pf\n" + "\n".join(
-    f"{concept},{feature},{9 - at}"
-    for concept in ("dog", "cat", "bear")
-    for at, feature in enumerate(("has fur", "is big", "has teeth"))
-)
 
 
 @pytest.fixture(autouse=True)
@@ -30,18 +23,6 @@ def test_it_scores_as_computed_by_hand() -> None:
     (scores,) = model.answer([tacit.Prompt("aab", ("a", "ab"))])
     a, b = math.log(3 / 259), math.log(2 / 259)
     assert [one.logprob for one in scores.answers] == pytest.approx([a, a + b], rel=1e-12)
-
-
-def test_it_ranks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "norms.csv").write_text(NORMS, encoding="utf-8")
-    run = tacit.run(
-        "assumptions", model="letters:any", norms="norms.csv", least=3, orders="main",
-        vocabulary="own", progress=False,
-    )  # fmt: skip
-    ranks = run.tables["retrieval"]["rank"]
-    assert ranks.null_count() == 0
-    assert set(ranks) <= set(range(1, 11))
 
 
 def test_an_option_that_it_does_not_take_is_refused() -> None:

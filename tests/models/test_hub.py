@@ -123,17 +123,6 @@ def test_without_the_hub_a_cached_model_is_used(
     assert fetched == [True, True]
 
 
-def test_offline_a_model_that_is_not_cached_is_the_users_mistake(answer: Answer) -> None:
-    from huggingface_hub import constants
-
-    asked = answer(None)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(constants, "HF_HUB_OFFLINE", True)
-        with pytest.raises(ModelError, match="HF_HUB_OFFLINE prevents the download"):
-            snapshot("nobody/nothing", None, SETTINGS)
-    assert asked == []
-
-
 def test_a_failure_in_the_midst_of_loading_is_told_apart() -> None:
     error = OSError("cannot load 'a/b'\nMore of it")
     assert type(loading_error("a/b", "its weights cannot be loaded", error)) is ModelError

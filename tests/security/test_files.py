@@ -15,14 +15,11 @@ from tacit.engine.store import Store
 from tacit.errors import DataError, TacitError
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.build import KnowledgeSource, build
-from tacit.runs.folder import RunFolder
-from tacit.runs.reading import read_runs
 from tacit.sources.dumps import Dump
 from tacit.sources.norms import read_norms
 from tacit.tables import read_table
 from tests.fuzzing.readers import formats
 from tests.fuzzing.test_files import no_hang
-from tests.report.conftest import parts_run
 from tests.security.test_models import Hostile
 
 FORMATS = formats()
@@ -61,17 +58,6 @@ def test_yaml_that_refers_to_itself_a_billion_times_is_refused(
     with no_hang(), pytest.raises(DataError) as refused:
         FORMATS[name].read(path)
     assert len(str(refused.value)) < 5000
-
-
-def test_a_run_s_yaml_cannot_make_objects(tmp_path: Path) -> None:
-    run = parts_run(tmp_path / "run")
-    hostile = f"probe: !!python/object/apply:os.mkdir ['{tmp_path / 'made'}']\n"
-    (run / "run.yaml").write_text(hostile, encoding="utf-8")
-    with pytest.raises(TacitError):
-        read_runs([run])
-    with pytest.raises(TacitError):
-        RunFolder(run, {"probe": "parts"})
-    assert not (tmp_path / "made").exists()
 
 
 def hostile_parquet(target: Path) -> bytes:

@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from tacit.errors import ModelError, NetworkError, ScoringError
+from tacit.errors import ModelError, ScoringError
 from tacit.models.openai.client import Client
-from tacit.models.openai.loading import load_server
-from tacit.models.openai.options import ServerOptions
 from tests.models import tiny
 from tests.models.openai.conftest import Serve, load
 from tests.models.openai.matrix.positions import values
@@ -105,8 +103,3 @@ def test_a_list_of_models_that_fails_is_not_needed_with_a_name(
     assert "--served-model" in caplog.text
     with pytest.raises(ScoringError, match="status 500"):
         load(server)
-
-
-def test_nobody_at_the_address_is_reported_at_once() -> None:
-    with pytest.raises(NetworkError, match=r"no server responds .* is it running"):
-        load_server("http://127.0.0.1:9/v1", ServerOptions())

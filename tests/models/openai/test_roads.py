@@ -30,14 +30,11 @@ def test_a_forced_road_is_the_only_one(serve: Serve, toy: Toy, tokenizer_file: P
     assert len(fingerprints) == 2
 
 
-@pytest.mark.parametrize(
-    ("name", "manners"), [("echo", {"echo": "shifted"}), ("next-tokens", {"top": 0})]
-)
-def test_a_road_that_a_server_lacks_is_refused(
-    serve: Serve, tokenizer_file: Path, name: str, manners: dict[str, object]
+def test_next_tokens_that_a_server_does_not_list_are_refused(
+    serve: Serve, tokenizer_file: Path
 ) -> None:
-    with pytest.raises(ModelError, match=f"--elicitation {name} needs"):
-        load(serve(None, **manners), tokenizer_file, elicitation=name)
+    with pytest.raises(ModelError, match="--elicitation next-tokens needs"):
+        load(serve(top=0), tokenizer_file, elicitation=NEXT_TOKENS.name)
 
 
 def test_all_roads_are_tested_once(serve: Serve, tokenizer_file: Path) -> None:

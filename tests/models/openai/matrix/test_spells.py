@@ -92,24 +92,6 @@ def test_no_answer_of_a_spell_is_kept(
 
 
 @pytest.mark.usefixtures("many")
-def test_a_wrong_replica_among_several_is_refused(tmp_path: Path) -> None:
-    """Its second answers do not pass either; the next run starts without them."""
-
-    def one_of(asked: Asked, server: Server) -> Answer:
-        return (server.other if asked.number % 3 == 0 else server).answer(asked.body)
-
-    with running(Server.of(respond=one_of)) as server:
-        error, stored, _ = scored("chat", server, Store(tmp_path), (0, NEVER), questions())
-        assert error
-        assert not stored
-        server.respond = None
-        error, stored, _ = scored("chat", server, Store(tmp_path), (0, 0), questions())
-    assert not error
-    assert wrong(stored, true_opinions()) == 0
-    assert stored
-
-
-@pytest.mark.usefixtures("many")
 def test_what_fails_twice_is_refused_and_what_passed_is_kept(tmp_path: Path) -> None:
     first, rest = questions()[:40], questions()[40:]
     with running(Server.of(respond=another_model)) as server:
