@@ -97,6 +97,13 @@ def test_what_likely_names_groups_is_warned_of(tacit: Tacit, numbered: Path) -> 
     assert "copied to the results" not in ran.err
 
 
+def test_a_known_column_of_single_rows_is_warned_of(tacit: Tacit, tmp_path: Path) -> None:
+    file = tmp_path / "beliefs.csv"
+    rows = [f"egg,document {n},part {n},above,yolk,0.9\n" for n in range(10)]
+    file.write_text("thing,document,subject,relation,object,p_true\n" + "".join(rows))
+    assert "grouped by 'document'," in tacit("check", file).err
+
+
 @pytest.mark.parametrize("relation", ["befor", "BEFORE_"])
 def test_an_unknown_relation_of_an_own_ontology_is_compared_with_known_ones(
     tacit: Tacit, workplace: Path, relation: str

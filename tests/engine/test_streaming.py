@@ -14,7 +14,7 @@ import pytest
 from tacit.engine import local
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
-from tacit.errors import ScoringError
+from tacit.errors import ScoringError, UnreliableError
 from tacit.models.fake import FakeModel
 from tacit.models.openai.streaming import Stream
 from tacit.requests import Prompt, Sample, Samples, SamplingPrompt, Scores
@@ -75,6 +75,13 @@ class Streaming(FakeModel):
             return prompt, self.answer([prompt])[0]
 
         return streamed(work, requests, self.several, seconds, shuffled=self.shuffled)
+
+
+class Changing(Streaming):
+    """Answers, and is then found to be another model."""
+
+    def recheck(self, answered: Sequence[tuple[Any, Any]], *, last: bool) -> str | None:  # noqa: ARG002
+        raise UnreliableError("another model")
 
 
 @dataclass
@@ -220,3 +227,33 @@ def test_what_came_before_a_failure_is_stored_and_the_rest_asked(
     assert Engine(again, Store(tmp_path)).ask(PROMPTS) == undisturbed
     assert sorted(again.texts) == sorted(unbroken.texts[17 * times :])
     assert stored(tmp_path, again) == whole
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ScoringError])
+def test_who_stops_while_others_are_under_way_ends_all_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    """An interruption or an error of whoever is told of the progress; what was stored stays."""
+    monkeypatch.setattr(local, "PERIOD", 0.0)
+    model = Streaming(several=3)
+    told: list[int] = []
+
+    def progress(part: Part) -> None:
+        told.append(part.ended)
+        raise error
+
+    threads = threading.active_count()
+    with pytest.raises(error):
+        Engine(model, Store(tmp_path)).ask(PROMPTS, None, progress)
+    assert threading.active_count() == threads
+    assert len(stored(tmp_path, model)) == told[0] * len(ANSWERS)
+
+
+def test_what_was_streamed_before_a_check_failed_is_withdrawn(tmp_path: Path) -> None:
+    with pytest.raises(UnreliableError, match="another model"):
+        Engine(Changing(), Store(tmp_path)).ask(PROMPTS)
+    assert not stored(tmp_path, Changing())
+    again = Streaming()
+    Engine(again, Store(tmp_path)).ask(PROMPTS)
+    assert stored(tmp_path, again) == SCORES
+    assert len(again.asked) == len(PROMPTS)

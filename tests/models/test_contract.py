@@ -136,6 +136,17 @@ def test_tokens_are_counted(name: str, batch_tokens: int, loaded: Loaded) -> Non
     assert sum(one.tokens for one in seen) == sum(model.cost(prompts))
 
 
+@pytest.mark.parametrize("name", ["gpt2", "llama", "gemma3"])
+def test_prompts_share_what_they_begin_with(name: str, loaded: Loaded) -> None:
+    """All prompts in one pass cost what their prefix tree has tokens."""
+    model = loaded(name)
+    prompts = [Prompt(f"Is a {word}", ("a", "a bird")) for word in ("tree", "bird", "tree is a")]
+    inputs = [model.inputs(p, answer)[0].ids[:-1] for p in prompts for answer in p.answers]
+    tree = {ids[:at] for ids in inputs for at in range(1, len(ids) + 1)}
+    assert sum(model.cost(prompts)) == len(tree)
+    assert sum(model.cost([prompt])[0] for prompt in prompts) > len(tree)
+
+
 @pytest.mark.parametrize("name", [name for name in FEW if tiny.MODELS[name].window])
 def test_window(name: str, loaded: Loaded) -> None:
     """What fills the window is scored; one token more is an error with text and lengths."""

@@ -123,6 +123,20 @@ def test_a_hostile_server_places_the_key_nowhere(
             assert not holds(content, secret), content[:2000]
 
 
+def test_what_a_failing_server_says_is_shown_without_the_key(
+    tacit: Tacit, server: Serving, drawings: Path
+) -> None:
+    server.manners.speech.logprobs = False
+    server.manners.speech.most = 0
+    common = ("run", "parts", "--drawings", "annotations-0.tsv", "--model", server.address)
+    chat = ("--served-model", "toy", "--api", "chat", "--yes")
+    ran = [tacit(*common, *more, "--out", "a") for more in ((), chat)]
+    assert [one.code for one in ran] == [2, 2]
+    assert all("[key]" in one.err for one in ran), [one.err for one in ran]
+    for content in written(drawings, ran):
+        assert not holds(content, KEY), content[:2000]
+
+
 def test_a_secret_would_be_found(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(KEY)
     pl.DataFrame({"a": [["x", KEY]]}).write_parquet(tmp_path / "b.parquet", compression="zstd")
