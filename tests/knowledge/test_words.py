@@ -46,7 +46,7 @@ def test_a_word_counts_when_the_lexicon_lists_it_or_does_not_know_it() -> None:
 
 def test_a_word_that_the_lexicon_lists_as_something_else_does_not_count() -> None:
     """Only what it does not list at all is taken for a noun."""
-    with patch("lemminflect.getAllLemmas", lambda _: {"INTJ": ("wow",)}):
+    with patch("tacit.knowledge.words._lexicon", lambda _: {"INTJ": ("wow",)}):
         assert lemmas(Words(), "wow") == [set()]
 
 
