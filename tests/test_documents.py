@@ -13,7 +13,7 @@ from tacit.probes.parts.questions import Template
 def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "file.yaml"
     path.write_text("plural: [scissors]\nan: [hour]\nplural: [tongs]\n", encoding="utf-8")
-    with pytest.raises(DataError, match="line 3: .* the key 'plural' occurs twice"):
+    with pytest.raises(DataError, match=r"line 3: .* the key 'plural' occurs twice"):
         read_yaml(path)
 
 
