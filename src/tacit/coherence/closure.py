@@ -81,10 +81,9 @@ def close(true: Booleans, rules: Rules) -> None:
                 true[:, r] |= swapped(true[:, r])
         for r, s, turned in rules.implications:
             true[:, s] |= swapped(true[:, r]) if turned else true[:, r]
-        for r, each in enumerate(rules.relations):
-            if each.transitive:
-                steps = true[:, r].astype(np.float32)
-                true[:, r] |= ((steps @ steps) > 0) & ~own
+        for r in rules.transitive:  # an inverse follows by its implication
+            steps = true[:, r].astype(np.float32)
+            true[:, r] |= ((steps @ steps) > 0) & ~own
 
 
 def denied(true: Booleans, rules: Rules) -> Booleans:
